@@ -14,6 +14,7 @@ from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_se
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import as_problem
+from pipeline.ledger_postgresql.worker_spill import take_in
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import message
@@ -37,6 +38,7 @@ def shared_to_write(address: str, job: Job, watch: Watch) -> Iterator[Postgresql
         check_settle_after(job.profile, about(connection))
         ledger = PostgresqlLedger(connection, _seal(job))
         watch.note(message("Ledger: {path}", path=ledger.name))
+        take_in(connection, ledger.ledger_id, watch.note)
         if unknown := ledger.sweep():
             watch.note(
                 message(

@@ -21,7 +21,8 @@ from pipeline.ledger.read_ledger import LedgerCopy
 from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger_postgresql.evidence_changes import EvidenceChanges
 from pipeline.ledger_postgresql.part_reading import begin_moment, fetch
-from pipeline.ledger_postgresql.sqlstates import as_problem
+from pipeline.ledger_postgresql.server_connection import connect
+from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import NOTHING, Message, to_text
 from pipeline.model.profile import Terms
@@ -124,6 +125,15 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
         with as_problem(), self._connection.transaction():
             self.note_people(run, stopped_by)
             self._one("SELECT voucher.end_run(%s, %s)", run, exit_code)
+
+    def reach_again(self, address: str) -> None:
+        """Go on by another connection, where the server was started anew since. Raises ServerAway."""
+        try:
+            with as_problem():
+                self._connection.execute("SELECT")
+        except ServerAway:
+            self._connection.close()
+            object.__setattr__(self, "_connection", connect(address))
 
     # Workers.
 

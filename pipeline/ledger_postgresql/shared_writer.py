@@ -439,7 +439,10 @@ class SharedWriter:
                 with self._condition:
                     if self._closing:
                         return False
-                    self._condition.wait(_PAUSES[min(tries, len(_PAUSES) - 1)])
+                    if (
+                        len(self._changes) == self._spilled
+                    ):  # else something came up meanwhile, and is kept at once
+                        self._condition.wait(_PAUSES[min(tries, len(_PAUSES) - 1)])
                 continue
             except LedgerProblem as problem:
                 self._fails(problem.message)

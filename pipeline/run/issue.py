@@ -1,7 +1,9 @@
 """`voucher issue`: read, judge, split, submit, write; the flow is drawn in `pipeline.run`."""
 
+import contextlib
+
 from pipeline.ledger.run_people import people_of, stopper_of
-from pipeline.model.errors import Declined, InputProblem
+from pipeline.model.errors import Declined, InputProblem, LedgerProblem
 from pipeline.model.job import Finished, Job, Plan, Watch
 from pipeline.open_ledger import ledger_to_write
 from pipeline.reading.child_process import Opening
@@ -39,8 +41,9 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         watch.log("ledger_taken", run=run.number, ledger_id=ledger.ledger_id)
         result, sent = submitted(run, rows)
         finished = write_results(result, target, job.report)
-        if not sent.ledger_failed:  # else the next start puts it in order
-            ledger.end(run.number, finished.exit_code, [stopper_of(job)] if sent.stopped else ())
+        if not sent.ledger_failed:  # else the next start puts it in order, as where its end can't be recorded
+            with contextlib.suppress(LedgerProblem):
+                ledger.end(run.number, finished.exit_code, [stopper_of(job)] if sent.stopped else ())
     log_end(watch.log, finished)
     return finished
 

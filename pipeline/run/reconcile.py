@@ -1,9 +1,11 @@
 """`voucher reconcile`: settle by evidence, send again, compare, write; the flow is drawn in `pipeline.run`."""
 
+import contextlib
 from dataclasses import replace
 
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.ledger.run_people import people_of, stopper_of
+from pipeline.model.errors import LedgerProblem
 from pipeline.model.job import Task, Watch
 from pipeline.model.profile import Secrets
 from pipeline.open_ledger import ledger_to_write
@@ -56,6 +58,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
             note_handled(run, inbox, done, finished)
-            ledger.end(number, finished.exit_code, [stopper_of(job)] if said.result.stopped else ())
+            with contextlib.suppress(LedgerProblem):  # likewise
+                ledger.end(number, finished.exit_code, [stopper_of(job)] if said.result.stopped else ())
     log_reconciled(watch.log, finished)
     return finished

@@ -2,6 +2,7 @@
 
 import contextlib
 
+from pipeline.ledger.opening import check_owner
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.worker_spill import take_in
@@ -30,14 +31,7 @@ def take_part(job: Job, watch: Watch, *, once: bool) -> None:
         )
     with contextlib.closing(connect(address)) as connection:
         known = about(connection)
-        if (found := Owner(known.base_url, known.agency)) != job.owner:
-            raise InputProblem(
-                "{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or"
-                " another --ledger. If the carrier itself has moved: voucher ledger move-carrier",
-                path=server_name(address),
-                found=found.told,
-                owner=job.owner.told,
-            )
+        check_owner(server_name(address), Owner(known.base_url, known.agency), job.owner)
         take_in(connection, known.ledger_id, watch.warn)
     watch.note(
         message(

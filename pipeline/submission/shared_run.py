@@ -8,11 +8,13 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger_postgresql.issued_run import IssuedRun
+from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.ledger_postgresql.worker_turns import Claimed
@@ -37,31 +39,43 @@ def planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sen
     Raises LedgerProblem where the ledger can't be reached in the end: the same command again says then what it has.
     """
     submission, of_rows = run.job.profile.submission, rows.verdicts.rows
-    address = run.job.ledger or ""
+    ledger, address = run.ledger, run.job.ledger or ""
+    if not isinstance(ledger, PostgresqlLedger):
+        raise TypeError(f"{ledger.name} is not shared")
     with (
         contextlib.closing(SharedWriter(address, run.watch.note, submission.concurrency)) as writer,
         contextlib.closing(IssuedRun(address, run.number)) as issued,
     ):
         issued.open(writer.worker, submission.rate_per_second, submission.concurrency)
-        run.ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
+        before = issued.progress()  # of what was sent by this run already
+        ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
         issued.invite(min(len(requests), submission.concurrency))
         halt = Halt()
         secure = run.job.profile.carrier.base_url.startswith("https:")
         with event_loop(secure=secure) as runner:
-            runner.run(_Sending(run, writer, issued, halt, len(requests)).to_the_end())
+            runner.run(_Sending(run, writer, issued, halt, _Whole(len(requests), before)).to_the_end())
         found = issued.results(halt.reason)
         issued.forget()
+    with contextlib.suppress(ServerAway):
+        ledger.reach_again(address)
     # Of a run whose issuer was not heard the ledger has dropped what was planned.
     dropped = (0, Outcome("not_sent", "run_stopped", detail=halt.reason))
     results = tuple(Result(request, *found.get(request.request_id, dropped)) for request in requests)
     return Sent(results, halt.reason, writer.failed)
 
 
+class _Whole(NamedTuple):
+    """How many requests there are, and the states of attempts that the run had before them."""
+
+    requests: int
+    before: Counter[str]
+
+
 class _Sending:
     """What the issuing process does until its run has ended."""
 
-    def __init__(self, run: Run, writer: SharedWriter, issued: IssuedRun, halt: Halt, requests: int) -> None:
-        self.run, self.writer, self.issued, self.halt, self.requests = run, writer, issued, halt, requests
+    def __init__(self, run: Run, writer: SharedWriter, issued: IssuedRun, halt: Halt, whole: _Whole) -> None:
+        self.run, self.writer, self.issued, self.halt, self.whole = run, writer, issued, halt, whole
 
     async def to_the_end(self) -> None:
         """Take part, and wait until nothing of the run is planned or being sent."""
@@ -77,7 +91,7 @@ class _Sending:
                     Concealed(keys.api_key, keys.encryption_key),
                     self._ended,
                 )
-                lanes = min(job.profile.submission.concurrency, self.requests)
+                lanes = min(job.profile.submission.concurrency, self.whole.requests)
                 own = asyncio.create_task(sender.take_part(self.run.number, lanes, stays=True))
                 stopping = asyncio.create_task(self._stop_for_all())
                 try:
@@ -132,6 +146,8 @@ class _Sending:
 
     def _tell(self, states: Counter[str]) -> None:
         """Every attempt but the last at its request has reached nobody."""
-        ended = Counter({name: states[name] for name in ("issued", "rejected", "unknown", "not_sent")})
-        ended["not_sent"] += states["barred"] - (states.total() - self.requests)
-        self.run.watch.progress(Progress(self.requests, +ended))
+        requests, before = self.whole
+        made = Counter({name: states[name] - before[name] for name in states})
+        ended = Counter({name: made[name] for name in ("issued", "rejected", "unknown", "not_sent")})
+        ended["not_sent"] += made["barred"] - (made.total() - requests)
+        self.run.watch.progress(Progress(requests, +ended))

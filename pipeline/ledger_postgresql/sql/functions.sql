@@ -222,12 +222,14 @@ CREATE FUNCTION voucher.doubted(_ticket_no text, _charge text, _product text, _w
     )
 $$;
 
--- A run sends from now on, as long as the worker that issues it is heard.
+-- A run sends from now on, as long as the worker that issues it is heard; and again, when that one has left, by another.
 CREATE FUNCTION voucher.open_run(_run bigint, _issuer uuid, _rate float8, _concurrency integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE voucher.run SET issuer = _issuer, rate = _rate, concurrency = _concurrency WHERE run = _run AND ended_at IS NULL AND issuer IS NULL;
+    UPDATE voucher.run SET issuer = _issuer, rate = _rate, concurrency = _concurrency
+    WHERE run = _run AND ended_at IS NULL
+      AND (issuer IS NULL OR EXISTS (SELECT FROM voucher.worker WHERE worker = issuer AND left_at IS NOT NULL));
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'a run that is on is opened for sending once' USING ERRCODE = 'VP001';
+        RAISE EXCEPTION 'a run that is on has one issuer' USING ERRCODE = 'VP001';
     END IF;
 END $$;
 
@@ -278,8 +280,8 @@ BEGIN
     share := ceil(total / (SELECT count(*) FROM voucher.allotment WHERE run = _run)::numeric);
     SELECT coalesce(sum(slots), 0), coalesce(sum(least(wanted, share)), 0) INTO held, others_want
     FROM voucher.allotment WHERE run = _run AND worker <> _worker;
-    allotted := greatest(_busy, least(_wanted, greatest(share, total - others_want), total - held));
-    UPDATE voucher.allotment SET slots = allotted WHERE run = _run AND worker = _worker;
+    allotted := least(_wanted, greatest(share, total - others_want), total - held);
+    UPDATE voucher.allotment SET slots = greatest(_busy, allotted) WHERE run = _run AND worker = _worker;  -- what is in flight is let go when it is back
     RETURN allotted;
 END $$;
 

@@ -135,7 +135,7 @@ CREATE TRIGGER gap_closes_once BEFORE UPDATE ON voucher.gap FOR EACH ROW EXECUTE
 
 CREATE FUNCTION voucher.run_ends_once() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF old.ended_at IS NOT NULL OR (old.issuer IS NOT NULL AND new.issuer IS DISTINCT FROM old.issuer) OR (new.run, new.command, new.version, new.as_of, new.files, new.started_at) IS DISTINCT FROM
+    IF old.ended_at IS NOT NULL OR (new.run, new.command, new.version, new.as_of, new.files, new.started_at) IS DISTINCT FROM
         (old.run, old.command, old.version, old.as_of, old.files, old.started_at) THEN
         RAISE EXCEPTION 'a run ends once, and stays what it was' USING ERRCODE = 'VP001';
     END IF;

@@ -79,6 +79,7 @@ class SharedWriter:
         self._in_flight: set[int] = set()  # claimed, and not known to have ended in the ledger
         self._stops: tuple[int, Message] | None = None  # a run that is to be stopped for all, and why
         self._must_vouch = False
+        self._lost_as = ""  # how the heart found that it is this worker no more, though no turn is made
         self._shut = False  # since a start of the server
         self._looks_at = 0.0  # when to claim again, monotonic
         self._allots_at = 0.0
@@ -227,6 +228,7 @@ class SharedWriter:
                     if standing != "on":
                         with self._condition:
                             self._must_vouch = self._must_vouch or standing in ("vouch", "unknown")
+                            self._lost_as = standing if standing in ("silent", "dead") else ""
                             self._condition.notify()
                     if time.monotonic() - swept > self._about.lease / 4:
                         with as_problem():
@@ -289,6 +291,8 @@ class SharedWriter:
         if self.failed or self.gone:
             self._say_late() if self.gone and not self.failed else self._keep()
             return
+        if self._lost_as:
+            raise WorkerGone("this worker may claim nothing more ({why})", why=self._lost_as)
         if self._must_vouch or self._shut:
             self._vouch()
         self._allot()

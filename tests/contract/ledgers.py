@@ -132,9 +132,13 @@ class OneFile:
         return made
 
     def claim(self, most: int) -> list[int]:
-        wanted, self._planned = self._planned[:most], self._planned[most:]
-        done = self.record(*map(Sending, wanted))
-        return [one for one, refused in zip(wanted, done, strict=True) if refused is None]
+        got: list[int] = []
+        while self._planned and len(got) < most:
+            many = most - len(got)
+            wanted, self._planned = self._planned[:many], self._planned[many:]
+            done = self.record(*map(Sending, wanted))
+            got += [one for one, refused in zip(wanted, done, strict=True) if refused is None]
+        return got
 
     def race(self, rivals: int) -> list[list[int]]:
         done = self.record(*(Sending(one) for one in self._planned for _ in range(rivals)))
@@ -169,6 +173,7 @@ class OneFile:
 
     def change(self, change: Callable[[FileToChange], Any]) -> Any:
         self.operations.end(self.run, 0)
+        self._planned = []
         self.close()
         try:
             with file_to_change(Job((), Profile(), None, ledger=str(self.path)), OpenOptions()) as ledger:

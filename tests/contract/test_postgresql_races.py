@@ -346,3 +346,20 @@ def test_a_worker_whose_turns_a_ledger_lacks_says_so(
 
     with closing(SharedWriter(ledger.url("worker"), lambda _: None, 2)) as writer:
         assert asyncio.run(claims_and_says())
+
+
+def test_a_worker_that_has_nothing_to_do_learns_that_it_is_counted_as_silent(
+    begin_shared: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would neither vouch nor begin anew, and a start of the server would wait for it for ever."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    ledger = begin_shared(Bounds(0.3, 0.9, 1.8))
+    with closing(SharedWriter(ledger.url("worker"), lambda _: None, 2)) as writer:
+        ledger.force(f"UPDATE worker SET silent_at = clock_timestamp() WHERE worker = '{writer.worker}'")
+        until = time.monotonic() + _PATIENCE
+        while not writer.gone and time.monotonic() < until:
+            time.sleep(0.05)
+        assert writer.gone
+    assert ledger.rows(f"SELECT left_at IS NOT NULL FROM worker WHERE worker = '{writer.worker}'") == [
+        (True,)
+    ]

@@ -33,18 +33,19 @@ import click
 from pipeline.boot_time import boot_time
 from pipeline.ledger.settlements import NotSettled, Settlement
 from pipeline.ledger_postgresql import server_schema
+from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway
 from pipeline.model.evidence import StatementLine
 from pipeline.model.message import verbatim
 from tests import moved_clock
-from tests.contract.ledgers import TERMS, Shared, charge, invoice
+from tests.contract.ledgers import TERMS, Shared, charge, invoice, seal
 from tests.crash.shared_carrier import CountingCarrier
 from tests.crash.shared_worker import Orders
 from tests.postgresql_server import Server, programs, server
 
 REPOSITORY = Path(__file__).parents[2]
-_SETTLED = 1.0  # seconds in which what a killed process had written arrives
+SETTLED = 1.0  # seconds in which what a killed process had written arrives
 _AWAKE = 1.0  # seconds that a worker that was stopped is left alone, so that two stops are not one
 #: What is left out of the ledger for a step.
 _LEFT_OUT = {
@@ -172,10 +173,8 @@ class Office:
         self.carrier = CountingCarrier(seed, size.answers)
         name = own.new_database()
         self.ledger = Shared(lambda role: own.url(name, role))
-        self.ledger.prepare(size.bounds)
-        self.ledger.open()
-        self.ledger.worker.leave()  # the harness sends nothing
         self.way = Way(own.port)
+        self.begin()
         self.journal = Path(tempfile.mkdtemp(prefix="shared-workers-")) / "journal"
         self.requests = {
             one.request_id: one for one in (invoice(charge(number)) for number in range(size.tickets))
@@ -183,6 +182,14 @@ class Office:
         self.processes: list[Process] = []
         self.dead: list[int] = []  # processes that nobody has declared dead yet
         self.copied_at = -1  # vouchers that were issued when the server's files were copied
+
+    def begin(self) -> None:
+        self.ledger.prepare(self.size.bounds)
+        self.ledger.open()
+        self.ledger.worker.leave()  # the harness sends nothing
+
+    def operations_of(self, role: str) -> PostgresqlLedger:
+        return PostgresqlLedger(self.ledger.connect(role), seal)
 
     # What is done to them.
 
@@ -207,7 +214,7 @@ class Office:
             self.processes.remove(one)
             self.dead.append(one.popen.pid)
             self.start_worker()
-        time.sleep(_SETTLED if self.dead else 0)
+        time.sleep(SETTLED if self.dead else 0)
         while self.dead:
             self.declare_dead(f"process = {self.dead[0]}")
             del self.dead[0]
@@ -228,7 +235,7 @@ class Office:
 
     def reconnect(self) -> None:
         self.ledger.close()  # its connections broke
-        self.ledger.operations = replace(self.ledger.operations, _connection=self.ledger.connect("issuer"))
+        self.ledger.operations = self.operations_of("issuer")
 
     def cut(self) -> None:
         self.way.have("cut")
@@ -245,7 +252,7 @@ class Office:
         self.server.stop(signal.SIGQUIT)
         shutil.rmtree(self.server.folder / "copy", ignore_errors=True)
         shutil.copytree(self.server.data, self.server.folder / "copy")
-        self.copied_at = len(self.carrier.issued)
+        self.copied_at = self.issued_so_far
         self.server.start()
         self.reconnect()
 
@@ -265,14 +272,18 @@ class Office:
                 self.totals.violations.append("an older copy was put back, and nobody noticed")
                 break
             time.sleep(0.1)
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        workers = len(self.processes)
         for one in self.processes:
             one.kill()
-        time.sleep(_SETTLED)
+        time.sleep(SETTLED)
         self.declare_dead("true")
         self.dead.clear()
         self.close_gaps()
-        for _ in range(len(self.processes)):
-            del self.processes[0]
+        self.processes.clear()
+        for _ in range(workers):
             self.start_worker()
 
     def close_gaps(self) -> None:
@@ -337,6 +348,14 @@ class Office:
             self.ledger.plan(*free)
 
     @property
+    def most_in_flight(self) -> int:
+        return self.size.lanes
+
+    @property
+    def issued_so_far(self) -> int:
+        return len(self.carrier.issued)
+
+    @property
     def left(self) -> int:
         ((count,),) = self.ledger.rows(
             "SELECT count(*) FROM attempt WHERE state IN ('planned', 'sending', 'unknown') AND barred = ''"
@@ -365,7 +384,7 @@ class Office:
                         copied
                         and not put_back
                         and passed > 0.6 * size.seconds
-                        and len(self.carrier.issued) > self.copied_at + 20
+                        and self.issued_so_far > self.copied_at + 20
                     ):
                         move, put_back = self.put_copy_back, True
                     self.totals.moves[move.__name__] += 1
@@ -383,7 +402,7 @@ class Office:
     # What is looked at.
 
     def check(self) -> None:
-        time.sleep(_SETTLED)
+        time.sleep(SETTLED)
         wrong = self.totals.violations
         issued = dict(self.ledger.rows("SELECT number, request_id FROM attempt WHERE state = 'issued'"))
         elsewhere = {number for (number,) in self.ledger.rows("SELECT number FROM elsewhere")}
@@ -404,13 +423,17 @@ class Office:
             wrong.append(
                 f"not done: {len(self.carrier.numbers)} of {self.size.tickets} issued, {self.left} attempts open"
             )
-        wrong += [
-            f"{count} unknown of worker {worker}, which had at most {self.size.lanes} in flight, or was not lost ({lost})"
+        self.check_unknown()
+
+    def check_unknown(self) -> None:
+        """Never more are unknown than were in flight of workers that were lost."""
+        self.totals.violations += [
+            f"{count} unknown of worker {worker}, which had at most {self.most_in_flight} in flight, or was not lost ({lost})"
             for worker, count, lost in self.ledger.rows(
                 "SELECT worker, count(*), bool_and(silent_at IS NOT NULL OR dead_at IS NOT NULL) FROM attempt JOIN worker USING (worker)"
                 " WHERE was_unknown AND (reason = 'run_killed' OR attempt_id IN (SELECT attempt_id FROM late_word)) GROUP BY 1"
             )
-            if count > self.size.lanes or not lost
+            if count > self.most_in_flight or not lost
         ]
         self.totals.void += [
             f"worker {worker} was stopped for {wrote - looked:.1f} s between its look and its write"
@@ -430,7 +453,7 @@ class Office:
         """All that is known of a request: to tell what went wrong."""
         ((now, boot),) = [(time.time(), boot_time())]
         attempts = self.ledger.rows(
-            "SELECT attempt_id, attempt, state, reason, number, attempt.worker, planned_at, sending_at, ended_at, dead_at, left_at, silent_at, settlement.state,"
+            "SELECT attempt_id, attempt, attempt.state, reason, attempt.number, attempt.worker, planned_at, sending_at, ended_at, dead_at, left_at, silent_at, settlement.state,"
             " settlement.as_of, settled_by FROM attempt LEFT JOIN worker USING (worker) LEFT JOIN settlement USING (attempt_id)"
             f" WHERE request_id = '{request}' ORDER BY attempt"
         )

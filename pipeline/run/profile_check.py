@@ -13,11 +13,13 @@ from pipeline.carrier.connection_check import reach
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.sync_time import sync_seconds
 from pipeline.model.columns import CHARGES, HEADER_TYPES, PRODUCTS
-from pipeline.model.errors import InputProblem
+from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Job
 from pipeline.model.message import Message, Term, joined, message, system_error
 from pipeline.model.profile import Carrier, Profile, is_loopback
+from pipeline.model.server_address import is_server
+from pipeline.open_ledger import existing_ledger
 from pipeline.secret_keys import KEYRING_SERVICE, key_places, load_secrets
 
 _FLIGHT, *_SERVICES = (choice.name for choice in PRODUCTS)
@@ -172,6 +174,18 @@ def disk_finding(profile: Profile, ledger: str | None) -> Finding:
     )
 
 
+def server_finding(profile: Profile, ledger: str | None) -> Finding:
+    """Whether a ledger that several machines share is there, and is this carrier's."""
+    job = Job((), profile, None, ledger=ledger)
+    try:
+        with existing_ledger(job, job.owner) as found:
+            return Finding(message("Ledger: {ledger} answers, and is this carrier's", ledger=found.name))
+    except InputProblem as problem:
+        return _missing(message("Ledger: {problem}", problem=problem.message))
+    except LedgerProblem as problem:
+        return Finding(message("Ledger: {problem}", problem=problem.message), ExitCode.STOPPED)
+
+
 def _milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.1f}"
 
@@ -182,4 +196,4 @@ def findings(profile: Profile, ledger: str | None = None) -> Iterator[Finding]:
     yield from key_findings()
     if profile.carrier.base_url:
         yield connection_finding(profile)
-        yield disk_finding(profile, ledger)
+        yield server_finding(profile, ledger) if is_server(ledger or "") else disk_finding(profile, ledger)

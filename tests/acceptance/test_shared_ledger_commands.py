@@ -15,6 +15,7 @@ from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.worker_turns import Worker
+from pipeline.model.server_address import server_name
 from tests.acceptance.conftest import Desk
 from tests.conftest import needs_tool
 from tests.contract.ledgers import ROWS, TERMS, charge, invoice, seal
@@ -208,6 +209,22 @@ def test_they_are_for_a_shared_ledger_alone(desk: Desk, command: str) -> None:
         ran = desk.voucher("ledger", command, *worker, *ledger)
         assert ran.code == 2
         assert "postgresql://host/database" in ran.err
+
+
+def test_whether_it_is_there_is_looked_at_with_the_profile(desk: Desk, url: str) -> None:
+    looked = desk.voucher("profile", "check", "--ledger", url)
+    assert f"voucher ledger prepare --ledger {server_name(url)}" in looked.err + looked.out
+    assert prepare(desk, url).code == 0
+    looked = desk.voucher("profile", "check", "--ledger", url)
+    assert "answers, and is this carrier's" in looked.err + looked.out
+    desk.profile("http://127.0.0.1:9/other")
+    looked = desk.voucher("profile", "check", "--ledger", url)
+    assert f"belongs to {CARRIER} as agency AGENCY, not to" in looked.err + looked.out
+    away = desk.voucher("profile", "check", "--ledger", "postgresql://127.0.0.1:1/vouchers")
+    assert (
+        "Ledger: postgresql://127.0.0.1:1/vouchers: the ledger's server can't be reached"
+        in away.err + away.out
+    )
 
 
 # --- workers, declare-dead, vouch ------------------------------------------------------------------

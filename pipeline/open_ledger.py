@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 
 from pipeline.ledger.ledger_file import existing_file, file_to_read
-from pipeline.ledger.ledger_path import path_for
+from pipeline.ledger.ledger_path import path_for, path_given
 from pipeline.ledger.ledger_to_change import file_to_change
 from pipeline.ledger.opening import OpenOptions
 from pipeline.ledger.operations import LedgerToChange, RunLedger
@@ -15,6 +15,7 @@ from pipeline.ledger.recovery import Meaning
 from pipeline.ledger.session import file_to_write
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
+from pipeline.model.message import Message, Note
 from pipeline.model.profile import Owner
 from pipeline.model.server_address import checked_ledger, is_server
 
@@ -56,6 +57,25 @@ def ledger_to_change(job: Job, options: OpenOptions) -> Iterator[LedgerToChange]
     address = _address(job)
     with _shared_to_change(address) if address else file_to_change(job, options) as ledger:
         yield ledger
+
+
+def copy_ledger(job: Job, to: str, note: Note) -> Message:
+    """Copy the whole ledger to where it goes on, from a file to a server or back, and close it for good; what was done.
+
+    Raises InputProblem, with nothing closed, where that can't be.
+    """
+    address = _address(job)
+    if bool(address) == is_server(to):
+        raise InputProblem(
+            "copy-to leads from a file to a ledger that several machines share (postgresql://host/database), or back to a new file; one file is"
+            " copied to another by voucher ledger backup"
+        )
+    _check_extra()
+    from pipeline.ledger_postgresql import ledger_copying  # noqa: PLC0415 - see above
+
+    if address:
+        return ledger_copying.copy_to_file(address, path_given(to))
+    return ledger_copying.copy_to_server(job, checked_ledger(to), note)
 
 
 def _address(job: Job) -> str:

@@ -2,6 +2,7 @@
 
 import click
 
+from pipeline.cli.copy_subcommand import copy_to
 from pipeline.cli.lazy_command import LazyCommand
 from pipeline.cli.options import (
     LEDGER,
@@ -194,5 +195,5 @@ def reverse() -> None:
     """
 
 
-for _command in SHARED:
+for _command in (*SHARED, copy_to):
     ledger_commands.add_command(_command)

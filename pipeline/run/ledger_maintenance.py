@@ -26,6 +26,7 @@ from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, Note, joined, message, verbatim
 from pipeline.model.places import about as at_place
 from pipeline.model.profile import Owner
+from pipeline.model.server_address import is_server
 from pipeline.open_ledger import existing_ledger, ledger_to_change
 from pipeline.reporting.audit_workbook import Audited, write_audit
 from pipeline.reporting.output_paths import check_folder
@@ -64,6 +65,11 @@ def backed_up(job: Job, wanted: Path) -> Path:
     The copy knows that it may lack what was issued after what it knows, and sends nothing until that is settled. Its own time
     of making would say too much where the clock is ahead.
     """
+    if is_server(job.ledger or ""):
+        raise InputProblem(
+            "A ledger on a server is backed up there: pg_basebackup with the archive of its WAL, or pg_dump; voucher ledger copy-to PATH moves all of"
+            " it into a file"
+        )
     now = utc_now()
     if wanted.is_dir():
         stem = path_for(job).name.removesuffix(".ledger")
@@ -78,6 +84,15 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
 
     A ledger in its default place is renamed to that of the new address, or it would not be found there.
     """
+    if is_server(job.ledger or ""):
+        with ledger_to_change(job, OpenOptions(note=note)) as shared:
+            old, to = shared.owner, job.owner
+            if against := carrier_move.obstacle(old, to):
+                raise InputProblem(at_place(shared.name, against))
+            if not confirm(_to_move(shared.name, old, to)):
+                return NOTHING
+            shared.move(to, moved_by, why)
+        return _moved(shared.name, old, to)
     with contextlib.ExitStack() as stack:
         ledger = stack.enter_context(file_to_change(job, OpenOptions(note=note)))
         path, old, to = ledger.path, ledger.owner, job.owner
@@ -87,20 +102,21 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
         if wanted != path:
             ledger.check_at_rest()
             wanted_lock = stack.enter_context(carrier_move.free_name(wanted, ledger.ledger_id))
-        if not confirm(
-            message(
-                "{path}: belongs to {old} and is to belong to {to}", path=str(path), old=old.told, to=to.told
-            )
-        ):
+        if not confirm(_to_move(str(path), old, to)):
             return NOTHING
         ledger.move(to, moved_by, why)
         if wanted != path:
             carrier_move.rename(path, ledger.lock, wanted, wanted_lock)
+    return _moved(str(wanted), old, to)
+
+
+def _to_move(name: str, old: Owner, to: Owner) -> Message:
+    return message("{path}: belongs to {old} and is to belong to {to}", path=name, old=old.told, to=to.told)
+
+
+def _moved(name: str, old: Owner, to: Owner) -> Message:
     return message(
-        "{wanted}: belonged to {old} and belongs to {to} from now on",
-        wanted=str(wanted),
-        old=old.told,
-        to=to.told,
+        "{wanted}: belonged to {old} and belongs to {to} from now on", wanted=name, old=old.told, to=to.told
     )
 
 

@@ -11,7 +11,7 @@ from pipeline.cli.stderr import LANG
     cls=LazyCommand,
     name="copy-to",
     done_by="pipeline.cli.copy_command:copy_to",
-    epilog="Example: voucher ledger copy-to postgresql://ledger.example/vouchers --profile carrier.toml",
+    epilog="Example: voucher ledger copy-to --profile carrier.toml postgresql://ledger.example/vouchers",
 )
 @click.argument("target", metavar="LEDGER", callback=ledger_given)
 @options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)

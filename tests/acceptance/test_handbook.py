@@ -204,7 +204,7 @@ def for_the_office(desk: Desk, _: Sandbox) -> None:
 
 
 #: The server of the page on several machines, while that is told.
-_SERVER = contextlib.ExitStack()
+_SERVER, _WORKERS = contextlib.ExitStack(), contextlib.ExitStack()
 
 
 def on_a_server(desk: Desk, _: Sandbox) -> None:
@@ -296,6 +296,7 @@ STORIES: Mapping[str, Story] = {
         after={
             "voucher ledger prepare --send-within": two_silent_workers,
             "voucher ledger declare-dead": started_anew,
+            "voucher ledger vouch c04d2e5a": lambda *_: _WORKERS.close(),
         },
         codes={"voucher ledger vouch c04d2e5a": 0, "voucher ledger vouch": 3},
     ),
@@ -312,7 +313,7 @@ def at_desk(desk: Desk, story: Story) -> Iterator[Sandbox]:
     with running_sandbox(desk, known, faults=story.faults, more=story.carrier) as carrier:
         desk.profile(carrier.base_url)
         desk.environment |= {"VOUCHER_PROFILE": "carrier.toml", "VOUCHER_LEDGER": "carrier.ledger"}
-        with _SERVER:
+        with _SERVER, _WORKERS:
             story.before(desk, carrier)
             yield carrier
 
@@ -399,7 +400,7 @@ def takes_part(desk: Desk, arguments: Sequence[str]) -> None:
         os.kill(worker.pid, signal.SIGTERM)
         assert worker.end().code == 0
 
-    _SERVER.callback(end)
+    _WORKERS.callback(end)
 
 
 def told(desk: Desk, typed: str, *arguments: str) -> Ran:

@@ -251,6 +251,13 @@ def started_anew(desk: Desk, _: Sandbox) -> None:
             time.sleep(0.1)
 
 
+def all_workers_end(desk: Desk, _: Sandbox) -> None:
+    _WORKERS.close()
+    _by_the_owner(
+        desk, "SELECT voucher.declare_dead('c04d2e5a-0000-0000-0000-000000000000', 'chen', 'it is off')"
+    )
+
+
 STORIES: Mapping[str, Story] = {
     "first-run": Story(
         after={
@@ -296,7 +303,7 @@ STORIES: Mapping[str, Story] = {
         after={
             "voucher ledger prepare --send-within": two_silent_workers,
             "voucher ledger declare-dead": started_anew,
-            "voucher ledger vouch c04d2e5a": lambda *_: _WORKERS.close(),
+            "voucher ledger vouch c04d2e5a": all_workers_end,
         },
         codes={"voucher ledger vouch c04d2e5a": 0, "voucher ledger vouch": 3},
     ),

@@ -21,7 +21,7 @@ _TOGETHER = 10_000  # rows that come over the wire at once, of what may be too m
 _LITTLE = ("ledger", "carrier_move", "gap", "epoch", "clock_correction")
 
 # Which attempts are asked for. As one set each: the time grows with what is asked for, not with the ledger.
-_OF_TICKETS = "SELECT DISTINCT attempt_id FROM voucher.charge WHERE ticket_no = ANY(%s)"
+_OF_TICKETS = "SELECT DISTINCT attempt_id FROM voucher.charge JOIN unnest(%s::text[]) AS asked (ticket_no) USING (ticket_no)"
 _OF_REQUESTS = """
 SELECT attempt_id FROM voucher.attempt JOIN unnest(%s::text[], %s::integer[]) AS asked (request_id, attempt) USING (request_id, attempt)
 """
@@ -180,11 +180,13 @@ class _Fetching:
             return set()
         runs: set[int] = set()
         at, ids = TABLES["attempt"].columns.index("run"), [*attempts]
-        self.stream("attempt", "attempt_id = ANY(%s)", ids, seen=lambda row: runs.add(row[at]))
-        self.stream("charge", "attempt_id = ANY(%s)", ids)
+        self.stream(
+            "attempt", "attempt_id IN (SELECT unnest(%s::bigint[]))", ids, seen=lambda row: runs.add(row[at])
+        )
+        self.stream("charge", "attempt_id IN (SELECT unnest(%s::bigint[]))", ids)
         self.stream(
             "request",
-            "request_id IN (SELECT request_id FROM voucher.attempt WHERE attempt_id = ANY(%s))",
+            "request_id IN (SELECT request_id FROM voucher.attempt WHERE attempt_id IN (SELECT unnest(%s::bigint[])))",
             ids,
         )
         return runs

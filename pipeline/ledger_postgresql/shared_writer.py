@@ -33,6 +33,7 @@ from pipeline.model.outcome import Outcome
 
 _ALLOT_EVERY = 0.5  # seconds
 _LOOK_AGAIN = 0.25  # seconds, where nothing can be claimed for now
+_LEAVE_WITHIN = 60.0  # seconds for which a worker that is gone tries to take its leave
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds, between tries to reach the server
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged] | None"]
@@ -194,11 +195,7 @@ class SharedWriter:
         self._threads[1].join()
         self._heart_ends.set()
         self._threads[0].join()
-        if not self._is_away:
-            with contextlib.suppress(LedgerProblem):
-                if not self.failed:
-                    self._worker.vouch()
-                self._worker.leave()
+        self._leave()
         self._connection.close()
         if self._spill.used:
             self._note(
@@ -214,6 +211,28 @@ class SharedWriter:
                 message("Could not be kept on disk; keep this line for reconciling: {line}", line=line)
             )
         self._spill.close()
+
+    def _leave(self) -> None:
+        """Have the ledger know of its end. Of a worker that is gone nobody else could: claims would wait for it after a start of the server."""
+        until = time.monotonic() + (_LEAVE_WITHIN if self.gone else 0)
+        while True:
+            try:
+                if self._is_away:
+                    self._connection.close()
+                    self._connection = connect(self._address)
+                    self._worker.reconnect(self._connection)
+                    self._is_away = False
+                if not self.failed:
+                    self._worker.vouch()
+                self._worker.leave()
+            except ServerAway:
+                self._is_away = True
+                if time.monotonic() < until:
+                    time.sleep(_PAUSES[-2])
+                    continue
+            except LedgerProblem:
+                pass  # it is dead to the ledger, or sends still; or that is another ledger
+            return
 
     # The heart.
 

@@ -363,3 +363,20 @@ def test_a_worker_that_has_nothing_to_do_learns_that_it_is_counted_as_silent(
     assert ledger.rows(f"SELECT left_at IS NOT NULL FROM worker WHERE worker = '{writer.worker}'") == [
         (True,)
     ]
+
+
+def test_a_worker_that_is_gone_takes_its_leave_though_its_connection_broke(
+    begin_shared: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    ledger = begin_shared(Bounds(0.3, 0.9, 1.8))
+    with closing(SharedWriter(ledger.url("worker"), lambda _: None, 2)) as writer:
+        ledger.force(f"UPDATE worker SET silent_at = clock_timestamp() WHERE worker = '{writer.worker}'")
+        until = time.monotonic() + _PATIENCE
+        while not writer.gone and time.monotonic() < until:
+            time.sleep(0.05)
+        assert writer.gone
+        ledger.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'worker'")
+    assert ledger.rows(f"SELECT left_at IS NOT NULL FROM worker WHERE worker = '{writer.worker}'") == [
+        (True,)
+    ]

@@ -1,9 +1,15 @@
 """What `voucher check` is made of: the least processor seconds of each of its parts, one after the other.
 
-python -m tests.benchmarks.check_parts MONTH.xlsx     # README.md adds them up
+python -m tests.benchmarks.check_parts MONTH.xlsx              # README.md adds them up
+python -m tests.benchmarks.check_parts MONTH.xlsx --beside     # what its reading takes by the clock, alone and as it is
+
+Beside the reading process the program loads itself, on the other processor: two processes at once are slower than one.
 """
 
 import gc
+import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +39,9 @@ from tests.benchmarks.timing import REPOSITORY, ROUNDS, python, run
 
 Made = TypeVar("Made")
 _LOADED = "import pipeline.reading.bounded_child, pipeline.reading.formats.zip_workbook"
+#: What goes on beside the reading for as long as that takes: loading, over and over.
+_LOADING = "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'import pandas, pipeline.cli.main'])"
+_BESIDE_ROUNDS = 5
 
 
 class Parts:
@@ -104,9 +113,49 @@ def check(parts: Parts, month: Path, folder: Path) -> None:
     parts.of("the report but for its IDs", lambda: write_report(report(result, 0), folder / "report.json"))
 
 
+def read(month: Path) -> None:
+    """Print the seconds that a sheet takes by the clock until it is laid out, and then until it is in columns."""
+    content, looks = month.read_bytes(), workbook.looks_of_xlsx(Package(month.read_bytes()), exactly=False)
+    times = [time.perf_counter()]
+    laid_out = Workbook(content, first_sheet=True)
+    times.append(time.perf_counter())
+    _said(laid_out, looks)
+    times.append(time.perf_counter())
+    sys.stdout.write(f"laid_out={times[1] - times[0]:.6f}\ntaken={times[2] - times[1]:.6f}\n")
+
+
+def beside(month: Path, folder: Path) -> None:
+    """Print the least seconds of reading by itself, and of reading while another process loads, in turns."""
+    least = Parts()
+    reading = python("-m", "tests.benchmarks.check_parts", month.resolve(), "--read")
+    for _ in range(_BESIDE_ROUNDS):
+        for name in ("alone", "while another process loads"):
+            loading = (
+                subprocess.Popen(python("-c", _LOADING), start_new_session=True) if name != "alone" else None
+            )
+            try:
+                took = run(reading, folder)
+            finally:
+                if loading:
+                    os.killpg(loading.pid, signal.SIGKILL)
+                    loading.wait()
+            for what in ("laid_out", "taken"):
+                least.keep(f"{what} {name}", took.figure(what))
+    for name, seconds in least.least.items():
+        sys.stdout.write(f"{seconds:.3f}  {name}\n")
+
+
 def main() -> None:
     """Print the parts."""
     parts, month = Parts(), Path(sys.argv[1])
+    if sys.argv[2:] == ["--read"]:
+        gc.disable()
+        read(month)
+        return
+    if sys.argv[2:] == ["--beside"]:
+        with tempfile.TemporaryDirectory() as folder:
+            beside(month, Path(folder))
+        return
     gc.disable()  # as both processes of a check have it
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(ROUNDS):

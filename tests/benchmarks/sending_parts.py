@@ -4,11 +4,15 @@ python -m tests.benchmarks.sending_parts MONTH.xlsx     # README.md adds them up
 """
 
 import asyncio
+import os
+import pickle
+import socket
+import subprocess
 import sys
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -20,9 +24,13 @@ from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import Before, interpret
 from pipeline.ledger import attempt_changes
-from pipeline.ledger.attempt_changes import Change, Ended, GotAnswer, Sending
+from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.commit_process import LENGTH, Written, packed
+from pipeline.ledger.group_commit import group_commit
+from pipeline.ledger.lock import Named
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import file_to_write
+from pipeline.ledger.spill import Spill
 from pipeline.model.job import Job, Watch
 from pipeline.model.outcome import Answered, Outcome, Reply
 from pipeline.model.profile import Secrets
@@ -34,7 +42,7 @@ from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sending_run import Run, send
 from tests.benchmarks.carrier import answering
 from tests.benchmarks.submission import job_of
-from tests.benchmarks.timing import KEYS, ROUNDS
+from tests.benchmarks.timing import KEYS, ROUNDS, python
 
 _IN_FLIGHT = 64
 Made = TypeVar("Made")
@@ -88,6 +96,52 @@ def _understood(job: Job, attempts: Sequence[Attempt], replies: Sequence[Reply])
     return outcomes
 
 
+def _handed_over(
+    attempts: Sequence[Attempt], replies: Sequence[Reply], outcomes: Sequence[Outcome], folder: Path
+) -> None:
+    """All changes handed over and acknowledged, by as many lanes as are in flight: what it takes of the sending process."""
+    (folder / "named").touch()
+    ours, its = socket.socketpair()
+    with its:
+        process = subprocess.Popen(python("-m", __spec__.name, "--acknowledge"), stdin=its.fileno())
+
+    async def hand_over() -> None:
+        queue = iter(zip(attempts, replies, outcomes, strict=True))
+        ended: asyncio.Queue[Awaitable[Acknowledged] | None] = asyncio.Queue()
+
+        async def lane() -> None:
+            for attempt, reply, outcome in queue:
+                await writer.commit(Sending(attempt.attempt_id))
+                await writer.commit(GotAnswer(attempt.attempt_id, cast("Answered", reply)))
+                ended.put_nowait(writer.commit(Ended(attempt.attempt_id, outcome)))
+
+        async def finish() -> None:
+            while one := await ended.get():
+                await one
+
+        with Spill(folder / "spill", "", _IN_FLIGHT) as spill:
+            async with group_commit(ours, Named(folder / "named"), spill, _IN_FLIGHT) as writer:
+                finishing = asyncio.create_task(finish())
+                async with asyncio.TaskGroup() as lanes:
+                    for _ in range(_IN_FLIGHT):
+                        lanes.create_task(lane())
+                ended.put_nowait(None)
+                await finishing
+
+    with event_loop(secure=False) as runner:
+        runner.run(hand_over())
+    process.wait()
+
+
+def acknowledge() -> None:
+    """Acknowledge every group that comes at standard input, written or not."""
+    with socket.socket(fileno=os.dup(0)) as channel, channel.makefile("rb") as said:
+        channel.sendall(packed(Written()))
+        while len(length := said.read(LENGTH.size)) == LENGTH.size:
+            if pickle.loads(said.read(*LENGTH.unpack(length))).last:
+                channel.sendall(packed(Written()))
+
+
 def _recorded(
     connection: apsw.Connection,
     attempts: Sequence[Attempt],
@@ -103,10 +157,15 @@ def _recorded(
             [*ended, *map(Sending, ids)],
             [GotAnswer(attempts[at].attempt_id, cast("Answered", replies[at])) for at in here],
         ):
-            attempt_changes.write(connection, group)
-            connection.execute("COMMIT")
+            _committed(connection, group)
         ended = [Ended(attempts[at].attempt_id, outcomes[at]) for at in here]
-    attempt_changes.write(connection, ended)
+    _committed(connection, ended)
+
+
+def _committed(connection: apsw.Connection, group: Sequence[Change]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    if not attempt_changes.write_as_sets(connection, group):
+        raise RuntimeError("the ledger refused a change")
     connection.execute("COMMIT")
 
 
@@ -135,6 +194,7 @@ def _measure(parts: _Parts, address: str, month: Path, folder: Path, *, whole: b
             )
             replies = parts.of("prepared bodies posted by our client", lambda: _posted(job, attempts, bodies))
             outcomes = parts.of("answers interpreted", lambda: _understood(job, attempts, replies))
+            parts.of("changes handed over", lambda: _handed_over(attempts, replies, outcomes, folder))
             parts.of("the ledger", lambda: _recorded(ledger._connection, attempts, replies, outcomes))
         ledger.end(run.number, 0)
     return len(attempts)
@@ -142,6 +202,9 @@ def _measure(parts: _Parts, address: str, month: Path, folder: Path, *, whole: b
 
 def main() -> None:
     """Some rounds; the least of each part."""
+    if sys.argv[1:] == ["--acknowledge"]:
+        acknowledge()
+        return
     month, parts = Path(sys.argv[1]).resolve(), _Parts()
     with tempfile.TemporaryDirectory(prefix="sending-parts-") as folder, answering(Path(folder)) as address:
         for round_ in range(2 * ROUNDS):

@@ -47,6 +47,12 @@ class Server:
             "initdb", "-D", str(self.data), "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"
         )
 
+    @property
+    def process_id(self) -> int:
+        """That of the process that all its others are children of."""
+        assert self._process is not None
+        return self._process.pid
+
     def _user(self) -> dict[str, object]:
         return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 

@@ -23,6 +23,7 @@ from tests.benchmarks import (
     packing,
     result_workbook,
     serving,
+    shared_ledger,
     starting,
     submission,
     whole_job,
@@ -54,6 +55,7 @@ PARTS: dict[str, Callable[[Path], list[Line]]] = {
     "serving": lambda folder: serving.measured(_month(folder, _ROWS)),
     "starting": starting.measured,
     "itinerary_reading": itinerary_reading.measured,
+    "shared_ledger": shared_ledger.measured,
 }
 
 

@@ -34,7 +34,6 @@ from pipeline.model.message import NOTHING, message
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
 _PIECE = 1 << 16
-_PART = 16  # changes; on a slow disk they are written while the rest of a turn of the event loop comes up
 _A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
@@ -127,10 +126,7 @@ class Writer:
         """Hand over at once where enough requests wait, else when everybody had a turn to join the group."""
         if not self._group and self._requests >= self._enough:
             self._hand_over()
-            return
-        if len(self._waiting) - self._written >= _PART and self._slow:
-            self._write(last=False)
-        if not self._looking:
+        elif not self._looking:
             self._looking = True
             self._loop.call_soon(self._look_again, 0, self._loop.time() + self._slow)
 

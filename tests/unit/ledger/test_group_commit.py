@@ -2,10 +2,7 @@
 
 import asyncio
 import errno
-import io
 import json
-import pickle
-import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -21,9 +18,7 @@ from pipeline.ledger.attempt_changes import (
     GotAnswer,
     Sending,
 )
-from pipeline.ledger.commit_process import LENGTH
 from pipeline.ledger.group_commit import Writer
-from pipeline.ledger.lock import Named
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
@@ -128,28 +123,6 @@ def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any)
 
     asyncio.run(asyncio.wait_for(run(), 14))
     assert list(book.states().values()).count("sending") == 2
-
-
-@pytest.mark.parametrize(("seconds", "parts"), [(60.0, [16]), (0.0, [])])
-def test_on_a_slow_disk_changes_of_one_turn_are_written_before_all_have_come_up(
-    book: Any, seconds: float, parts: list[int]
-) -> None:
-    async def run() -> list[int]:
-        ours, its = socket.socketpair()
-        with ours, its, Spill(spill_path(book.path), opening.ledger_id(book.connection), 64) as spill:
-            writer = Writer(ours, Named(book.path), spill, 64)
-            writer._took = (seconds, seconds)
-            for attempt_id in range(20):
-                writer.commit(Sending(attempt_id))
-            writer.close()
-            said = io.BytesIO(its.recv(1 << 20))  # nothing where it was closed before anything was said
-        found = []
-        while length := said.read(LENGTH.size):
-            found.append(pickle.loads(said.read(*LENGTH.unpack(length))))
-        assert not any(part.last for part in found)
-        return [len(part.changes) for part in found]
-
-    assert asyncio.run(run()) == parts
 
 
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:

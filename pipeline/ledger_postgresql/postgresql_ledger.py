@@ -29,6 +29,7 @@ from pipeline.model.profile import Terms
 from pipeline.model.request import Charge, Request, wire_text
 from pipeline.rules.rows import Rows
 
+_TRIES = 4  # at a plan that meets another one
 _TOGETHER = 1000  # requests in one statement at the most, so that neither side has much of a plan in memory
 
 
@@ -91,8 +92,17 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
                 request.content_of(charge), charge.passenger_name, *details(charge.row),
             ]  # fmt: skip
 
+        with as_problem():
+            for _ in range(_TRIES):  # another run may plan the same request at this very moment
+                with contextlib.suppress(psycopg.errors.UniqueViolation, psycopg.errors.DeadlockDetected):
+                    return self._planned(run, requests, charge_of)
+            return self._planned(run, requests, charge_of)
+
+    def _planned(
+        self, run: int, requests: Sequence[Request], charge_of: Callable[[Request, Charge], list[Any]]
+    ) -> list[Attempt]:
         planned = []
-        with as_problem(), self._connection.transaction():
+        with self._connection.transaction():
             for first in range(0, len(requests), _TOGETHER):
                 together = requests[first : first + _TOGETHER]
                 values = [

@@ -18,6 +18,8 @@ import pytest
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
+from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
@@ -26,7 +28,7 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from tests.contract.conftest import Begin
-from tests.contract.ledgers import ROWS, TERMS, Shared, charge, invoice, issued
+from tests.contract.ledgers import ROWS, TERMS, Shared, charge, invoice, issued, seal
 
 pytestmark = pytest.mark.slow
 
@@ -289,6 +291,28 @@ def test_what_another_run_has_planned_meanwhile_is_given_back_all_the_same(begin
     second = planned_by_another_run(ledger, 1)
     assert ledger.worker.give_back([]) == 1
     assert ledger.states() == {first: "not_sent", second: "planned"}
+
+
+def test_runs_that_plan_the_same_requests_at_once_have_an_attempt_each(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    requests = [invoice(charge(number)) for number in range(1, 4)]
+    runs = [ledger.operations.begin("issue", TERMS, []) for _ in range(4)]
+    planners = [PostgresqlLedger(ledger.connect("issuer"), seal) for _ in runs]
+    made: list[Any] = []
+    with connect(ledger.url("owner")) as owner:
+        owner.execute(
+            "BEGIN; LOCK TABLE voucher.attempt IN SHARE MODE"
+        )  # until all of them have looked for the last number
+        release = threading.Timer(1.0, lambda: owner.execute("COMMIT"))
+        release.start()
+        at_once(
+            *(
+                lambda one=one, run=run: made.extend(one.plan(run, requests, ROWS, NO_DETAILS))
+                for one, run in zip(planners, runs, strict=True)
+            )
+        )
+        release.join()
+    assert sorted(one.attempt for one in made) == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
 
 
 def test_a_charge_is_in_doubt_that_came_to_be_so_after_it_was_planned(begin_shared: Begin) -> None:

@@ -263,6 +263,10 @@ def _check_at_rest(name: str, connection: psycopg.Connection) -> None:
             "SELECT EXISTS (SELECT FROM voucher.gap WHERE closed_at IS NULL)",
             message("it has a gap: voucher ledger close-gap"),
         ),
+        (  # it holds its charges, which nothing in a file would
+            "SELECT EXISTS (SELECT FROM voucher.late_word WHERE state = 'issued' AND NOT taken)",
+            message("a worker said late that a voucher was issued of which the ledger says something else"),
+        ),
         (
             "SELECT EXISTS (SELECT FROM voucher.settlement WHERE state = 'rejected')",
             message(

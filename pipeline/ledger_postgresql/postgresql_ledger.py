@@ -14,6 +14,7 @@ from pipeline import __version__
 from pipeline.ledger import export
 from pipeline.ledger.fetched_ledger import Connection, fetched_ledger
 from pipeline.ledger.ledger_file import as_problem as fetched_as_problem
+from pipeline.ledger.opening import check_owner
 from pipeline.ledger.operations import LedgerToChange, RunLedger
 from pipeline.ledger.part import EVERYTHING, Part
 from pipeline.ledger.planning import Attempt, Details
@@ -25,7 +26,7 @@ from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import NOTHING, Message, to_text
-from pipeline.model.profile import Terms
+from pipeline.model.profile import Owner, Terms
 from pipeline.model.request import Charge, Request, wire_text
 from pipeline.rules.rows import Rows
 
@@ -75,11 +76,15 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
             yield LedgerCopy(export.about(connection), connection)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
-        """Record a run; its number."""
+        """Record a run; its number. Raises InputProblem where the ledger has moved to another carrier's address since it was opened."""
+        carrier = terms.profile.carrier
+        owner = Owner(carrier.base_url, carrier.agency)
         names = json.dumps([str(path).encode(errors="replace").decode() for path in files])
-        return self._count(
-            "SELECT voucher.begin_run(%s, %s, %s, %s)", command, __version__, str(terms.as_of), names
-        )
+        given = (command, __version__, str(terms.as_of), names, [owner.base_url, owner.agency])
+        while (run := self._one("SELECT voucher.begin_run(%s, %s, %s, %s, %s)", *given)) is None:
+            check_owner(self.name, self.owner, owner)
+        made: int = run
+        return made
 
     def plan(self, run: int, requests: Sequence[Request], rows: Rows, details: Details) -> list[Attempt]:
         """Write every request with a new attempt as `planned`, sealed, all of them or none."""

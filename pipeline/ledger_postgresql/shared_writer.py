@@ -366,7 +366,7 @@ class SharedWriter:
             stopped = Outcome("not_sent", "run_stopped", detail=part.why)
             self._changes += [(Ended(one.attempt_id, stopped), None), (Again(one.attempt_id), None)]
         if turn.standing != "on":
-            left = message("whoever issued this run was not heard for too long, or has ended")
+            left = message("whoever issued this run was not heard for too long, or was seen dead")
             self._end_part(turn.stopped or (left if turn.standing == "left" else NOTHING))
         elif turn.idle is None and not turn.claimed and not part.stays and not part.busy:
             self._end_part(NOTHING)

@@ -61,7 +61,7 @@ class Claimed:
         return Asked(self.voucher, self.tickets)
 
 
-#: How a run stands for whoever would claim of it; `left`: its issuer is gone.
+#: How a run stands for whoever would claim of it; `ended`: or it is about to end; `left`: its issuer was not heard, or was seen dead.
 RunStanding = Literal["on", "stopped", "ended", "left"]
 
 

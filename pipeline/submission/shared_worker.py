@@ -13,6 +13,7 @@ from pipeline.ledger_postgresql.open_runs import open_runs
 from pipeline.ledger_postgresql.server_connection import connect, conninfo
 from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
+from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.profile import Secrets
@@ -117,19 +118,26 @@ class _AtWork:
 
     async def _look(self) -> bool:
         """Take part in what is to be sent without being invited: a newcomer, or one whose invitation was lost; whether there was anything."""
-        runs: list[int] = []
-        if not self._turn.locked():
-            with contextlib.suppress(ServerAway):
-                runs = await asyncio.to_thread(open_runs, self.of.address)
+        runs = [] if self._turn.locked() else await self._open_runs()
         for run in runs:
             await self._take_part(run)
         return bool(runs)
 
     async def _accept(self, run: int) -> None:
         """Take up an invitation, unless others have done it all meanwhile, or this worker itself."""
-        with contextlib.suppress(ServerAway):
-            if run in await asyncio.to_thread(open_runs, self.of.address):
-                await self._take_part(run)
+        if run in await self._open_runs():
+            await self._take_part(run)
+
+    async def _open_runs(self) -> list[int]:
+        """The runs there are; none while the server is away, and where the ledger has moved to another carrier's address, which ends this worker."""
+        try:
+            return await asyncio.to_thread(open_runs, self.of.address, self.of.job.owner)
+        except ServerAway:
+            return []
+        except InputProblem as problem:
+            self._why = problem.message
+            self.halt.stop(problem.message)
+            return []
 
     async def _take_part(self, run: int) -> None:
         async with self._turn:
@@ -145,7 +153,7 @@ class _AtWork:
             why = await sender.take_part(run, of.job.profile.submission.concurrency)
             of.watch.note(_told(run, self.halt.of_run.reason or why))
             self.halt.of_run = None
-            self._why = why if self.writer.failed else NOTHING
+            self._why = why if self.writer.failed else self._why
 
 
 def _told(run: int, why: Message) -> Message:

@@ -15,10 +15,11 @@ from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.worker_turns import Worker
+from pipeline.model.profile import Owner
 from pipeline.model.server_address import server_name
 from tests.acceptance.conftest import Desk
 from tests.conftest import needs_tool
-from tests.contract.ledgers import ROWS, TERMS, charge, invoice, seal
+from tests.contract.ledgers import ROWS, charge, invoice, seal, terms_of
 from tests.crash.forked import Ran
 from tests.postgresql_server import Server, programs, server
 
@@ -238,7 +239,7 @@ class At:
         assert prepare(desk, url, "--send-within", "0.5", "--lease", "1.5").code == 0
         self.open: list[psycopg.Connection] = []
         ledger = PostgresqlLedger(self.connect(), seal)
-        self.run = ledger.begin("issue", TERMS, [])
+        self.run = ledger.begin("issue", terms_of(Owner(CARRIER, "AGENCY")), [])
         ledger.plan(self.run, [invoice(charge(number)) for number in range(1, 6)], ROWS, NO_DETAILS)
 
     def connect(self) -> psycopg.Connection:

@@ -36,7 +36,13 @@ from tests.conftest import AS_OF
 
 OWNER = Owner("http://127.0.0.1:8080", "DEMO")
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
-TERMS = Terms(AS_OF, Profile())
+
+
+def terms_of(owner: Owner) -> Terms:
+    return Terms(AS_OF, Profile(carrier=Carrier(base_url=owner.base_url, agency=owner.agency)))
+
+
+TERMS = terms_of(OWNER)
 #: Long enough for a slow machine; a test that waits for one to run out takes shorter ones.
 PATIENT = Bounds(30, 60, 3600)
 WIRE = {"ticket_fare": "FARE", "refund": "REFUND_FEE", "ancillary": "EXTRA"}
@@ -217,7 +223,7 @@ class Shared:
     def open(self) -> None:
         self.operations = PostgresqlLedger(self.connect("issuer"), seal)
         self.worker = Worker(self.connect("worker"))
-        self.run = self.run or self.operations.begin("issue", TERMS, [])
+        self.run = self.run or self.operations.begin("issue", terms_of(self.owner), [])
 
     def close(self) -> None:
         self._stack.close()
@@ -265,7 +271,7 @@ class Shared:
         try:
             return change(self.operations)
         finally:
-            self.run = self.operations.begin("issue", TERMS, [])
+            self.run = self.operations.begin("issue", terms_of(self.owner), [])
 
     def force(self, statement: str) -> None:
         with connect(self.url("owner")) as owner:

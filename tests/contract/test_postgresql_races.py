@@ -18,17 +18,19 @@ import pytest
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql.open_runs import open_runs
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.ledger_postgresql.worker_turns import Worker
-from pipeline.model.errors import LedgerProblem
+from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
+from pipeline.model.profile import Owner
 from tests.contract.conftest import Begin
-from tests.contract.ledgers import ROWS, TERMS, Shared, charge, invoice, issued, seal
+from tests.contract.ledgers import OWNER, ROWS, TERMS, Shared, charge, invoice, issued, seal
 
 pytestmark = pytest.mark.slow
 
@@ -404,3 +406,91 @@ def test_a_worker_that_is_gone_takes_its_leave_though_its_connection_broke(
     assert ledger.rows(f"SELECT left_at IS NOT NULL FROM worker WHERE worker = '{writer.worker}'") == [
         (True,)
     ]
+
+
+# --- a carrier that moves --------------------------------------------------------------------------
+
+ELSEWHERE = Owner("http://127.0.0.1:8081", OWNER.agency)
+
+
+def test_no_run_begins_for_the_owner_that_a_ledger_had_when_it_was_opened(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    ledger.operations.end(ledger.run, 0)
+    ledger.operations.move(ELSEWHERE, "li", "their letter")
+    with pytest.raises(
+        InputProblem, match=r"belongs to http://127.0.0.1:8081 .*, not to http://127.0.0.1:8080"
+    ):
+        ledger.operations.begin("issue", TERMS, [])
+    assert ledger.rows("SELECT count(*) FROM run") == [(1,)]
+
+
+def test_a_run_that_begins_while_the_ledger_moves_is_of_whom_it_belongs_to(begin_shared: Begin) -> None:
+    """Whichever of the two comes first, the other is refused."""
+    ledger = begin_shared()
+    ledger.operations.end(ledger.run, 0)
+    with connect(ledger.url("issuer")) as slow, slow.transaction():
+        slow.execute(
+            "SELECT voucher.move_carrier(%s, %s, 'li', 'their letter')",
+            ([OWNER.base_url, OWNER.agency], [ELSEWHERE.base_url, ELSEWHERE.agency]),
+        )
+        refused: list[InputProblem] = []
+
+        def begin() -> None:
+            try:
+                ledger.operations.begin("issue", TERMS, [])
+            except InputProblem as problem:
+                refused.append(problem)
+
+        beginning = threading.Thread(target=begin)
+        beginning.start()
+        beginning.join(0.3)
+        assert beginning.is_alive()  # it waits for the gate
+    beginning.join(_PATIENCE)
+    assert len(refused) == 1
+    assert ledger.rows("SELECT count(*) FROM run WHERE ended_at IS NULL") == [(0,)]
+
+
+def test_a_worker_takes_part_in_no_run_of_another_owner(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)))
+    ledger.operations._one("SELECT voucher.open_run(%s, %s, 0, 0)", ledger.run, ledger.worker.worker)
+    assert open_runs(ledger.url("worker"), OWNER) == [ledger.run]
+    with pytest.raises(
+        InputProblem, match=r"belongs to http://127.0.0.1:8080 .*, not to http://127.0.0.1:8081"
+    ):
+        open_runs(ledger.url("worker"), ELSEWHERE)
+
+
+# --- how a run ends for those who took part --------------------------------------------------------
+
+
+def why_it_is_over(ledger: Shared) -> str:
+    """What a worker that takes part in the run is told when nothing more of it is claimed."""
+
+    async def told() -> str:
+        part = Part(ledger.run, 1, asyncio.get_running_loop(), lambda _, __: None)
+        writer.begin(part)
+        assert await asyncio.wait_for(writer.claim(), _PATIENCE) is None
+        await writer.finish()
+        return str(part.why)
+
+    with closing(SharedWriter(ledger.url("worker"), lambda _: None, 2)) as writer:
+        return asyncio.run(told())
+
+
+@pytest.mark.parametrize("how", ["left", "dead"])
+def test_a_run_whose_issuer_has_left_in_good_order_was_not_stopped(
+    begin_shared: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    ledger = begin_shared()
+    ledger.operations._one("SELECT voucher.open_run(%s, %s, 0, 0)", ledger.run, ledger.worker.worker)
+    if how == "left":
+        ledger.worker.leave()
+        assert why_it_is_over(ledger) == ""
+    else:  # before anybody has swept
+        ledger.force(
+            "UPDATE worker SET dead_at = clock_timestamp(), dead_by = 'chen', dead_how = 'kill -9'"
+            f" WHERE worker = '{ledger.worker.worker}'"
+        )
+        assert "was not heard for too long" in why_it_is_over(ledger)

@@ -32,7 +32,7 @@ from pipeline.model.evidence import StatementLine
 from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner
 from tests import moved_clock
-from tests.contract.ledgers import TERMS
+from tests.contract.ledgers import terms_of
 from tests.crash.counting_carrier import AGENCY, KEYS, Carrier
 from tests.crash.disk_harness import ROWS
 from tests.crash.shared_workers import REPOSITORY, SETTLED, Office, Process, Size, Totals
@@ -186,7 +186,7 @@ class ProductOffice(Office):
             for ticket, numbers in self.books.numbers.items() for number in numbers
             if number not in had and ticket not in in_doubt
         ]  # fmt: skip
-        run = operations.begin("reconcile", TERMS, [])
+        run = operations.begin("reconcile", terms_of(Owner(self.books.base_url, AGENCY)), [])
         operations.hold_elsewhere(run, lines, "li")
         operations.close_gaps("li", verbatim("the books"))
         operations.end(run, 0)

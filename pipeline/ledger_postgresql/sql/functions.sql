@@ -208,9 +208,18 @@ END $$;
 
 -- Runs.
 
-CREATE FUNCTION voucher.begin_run(_command text, _version text, _as_of text, _files jsonb) RETURNS bigint LANGUAGE sql AS $$
-    INSERT INTO voucher.run (command, version, as_of, files, started_at) VALUES (_command, _version, _as_of, _files, clock_timestamp()) RETURNING run
-$$;
+-- NULL, and nothing is begun, where the ledger is not, or not any more, that of `_owner` (base_url and agency). While a run is on it stays
+-- whose it is (move_carrier).
+CREATE FUNCTION voucher.begin_run(_command text, _version text, _as_of text, _files jsonb, _owner text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    made bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(voucher.gate());
+    INSERT INTO voucher.run (command, version, as_of, files, started_at)
+    SELECT _command, _version, _as_of, _files, clock_timestamp() FROM voucher.ledger WHERE ARRAY[base_url, agency] = _owner
+    RETURNING run INTO made;
+    RETURN made;
+END $$;
 
 -- Whether a charge was ever in doubt, or is being sent; of one whose voucher was reversed nothing is left in doubt. As in the ledger of one
 -- machine (ledger/held_charges.py).
@@ -233,11 +242,13 @@ BEGIN
     END IF;
 END $$;
 
--- How a run stands for whoever would claim of it: on, stopped, ended, or left by its issuer.
+-- How a run stands for whoever would claim of it: on, stopped, ended (or about to end, its issuer having left in good order), or left by its
+-- issuer, who was not heard or was seen dead.
 CREATE FUNCTION voucher.standing_of(_run voucher.run) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN (_run).ended_at IS NOT NULL THEN 'ended'
         WHEN (_run).stopped <> '' THEN 'stopped'
+        WHEN EXISTS (SELECT FROM voucher.worker WHERE worker = (_run).issuer AND left_at IS NOT NULL AND silent_at IS NULL AND dead_at IS NULL) THEN 'ended'
         WHEN (_run).issuer IS NULL OR EXISTS (
             SELECT FROM voucher.worker WHERE worker = (_run).issuer AND silent_at IS NULL AND left_at IS NULL AND dead_at IS NULL
                 AND heard_at + (SELECT lease FROM voucher.ledger WHERE only_row = 1) > clock_timestamp()

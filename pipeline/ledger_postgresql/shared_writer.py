@@ -32,6 +32,7 @@ from pipeline.model.message import NOTHING, Message, Note, message, to_text
 from pipeline.model.outcome import Outcome
 
 _ALLOT_EVERY = 0.5  # seconds
+_SAY_AFTER = 2.0  # seconds, in which a run got nothing to send
 _LOOK_AGAIN = 0.25  # seconds, where nothing can be claimed for now
 _LEAVE_WITHIN = 60.0  # seconds for which a worker that is gone tries to take its leave
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds, between tries to reach the server
@@ -56,6 +57,9 @@ class Part:
     why: Message = NOTHING
     slots: int = 0
     busy: int = 0
+    waits_from: float = (
+        0.0  # monotonic, for others to let go of what may be in flight; told when it is infinite
+    )
     claims: list["asyncio.Future[Claimed | None]"] = field(default_factory=list)
 
 
@@ -113,6 +117,7 @@ class SharedWriter:
         with self._condition:
             self._part = part
             self._looks_at = self._allots_at = 0.0
+            part.waits_from = time.monotonic()
             part.over = part.over or self.gone or self.failed
             part.why = self._problem
             self._condition.notify()
@@ -323,7 +328,21 @@ class SharedWriter:
             part.slots = self._worker.allot(part.run, part.lanes, part.busy)
             if part.slots < 0:
                 self.claim_no_more()
+            self._say_that_it_waits(part)
             self._allots_at = time.monotonic() + _ALLOT_EVERY
+
+    def _say_that_it_waits(self, part: Part) -> None:
+        """Say once, of the run that is issued here, that all that may be in flight at the carrier is others' for so long."""
+        now = time.monotonic()
+        if part.slots or not part.stays:
+            part.waits_from = max(part.waits_from, now)
+        elif now - part.waits_from > _SAY_AFTER:
+            part.waits_from = float("inf")
+            self._note(
+                message(
+                    "As many requests as the profile allows are in flight for other runs or by other workers; this run goes on as those end"
+                )
+            )
 
     def _turn(self) -> None:
         with self._condition:

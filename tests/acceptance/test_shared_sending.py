@@ -25,6 +25,7 @@ from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.model.profile import Owner
 from tests.acceptance.conftest import KEYS, Desk, tickets, write_workbook
+from tests.acceptance.office import at_rest
 from tests.conftest import needs_tool
 from tests.crash.forked import Begun, Ran
 from tests.postgresql_server import Server, programs, server
@@ -38,11 +39,15 @@ BOUNDS = Bounds(3, 6, 3600)
 
 @dataclass
 class Carrier:
-    """A carrier that takes `pause` seconds for each request; it refuses keys that are not `key`."""
+    """A carrier that takes `pause` seconds for each request; it refuses keys that are not `key`.
+
+    `instead`: the HTTP status that it answers with at once, having issued nothing, by how many requests have arrived.
+    """
 
     pause: float = 0.0
     key: str = KEYS["VOUCHER_API_KEY"]
     base_url: str = ""
+    instead: dict[int, int] = field(default_factory=dict)
     issued: list[str] = field(default_factory=list)  # tickets, one for each voucher
     arrivals: list[float] = field(default_factory=list)
     most_at_once: int = 0
@@ -55,6 +60,8 @@ class Carrier:
             self.arrivals.append(time.monotonic())
             if key != self.key:
                 return 401, b"{}"
+            if status := self.instead.get(len(self.arrivals)):
+                return status, b"{}"
             ticket = json.loads(cipher.open(json.loads(body)))["issueItinerary"]["ticketNo"]
             self.issued.append(ticket)
             number = f"{len(self.issued):020}".replace("0", "7", 1)
@@ -133,8 +140,8 @@ class Office:
         self.workers.append(self.desk.begin("worker", *more))
         return self.workers[-1]
 
-    def workbook(self, count: int, name: str = "tickets.xlsx") -> None:
-        write_workbook(self.desk.folder / name, tickets(count))
+    def workbook(self, count: int, name: str = "tickets.xlsx", first: int = 1) -> None:
+        write_workbook(self.desk.folder / name, tickets(first - 1 + count)[first - 1 :])
 
     def totals(self, workbook: str = "tickets.xlsx") -> dict[str, int]:
         found: dict[str, int] = self.desk.report(f"{workbook}.json")["totals"]
@@ -293,6 +300,114 @@ def test_ctrl_c_at_the_issuer_stops_the_run_for_all(office: Office) -> None:
     assert office.rows("SELECT exit_code FROM voucher.run") == [(3,)]
 
 
+def test_a_second_ctrl_c_at_the_issuer_waits_for_nobody_and_loses_nothing_that_others_send(
+    office: Office,
+) -> None:
+    office.carrier.pause = 3.0
+    worker = office.worker()
+    office.until(lambda: office.rows("SELECT FROM voucher.worker"))
+    office.workbook(100)
+    issue = office.issue()
+    office.until(lambda: senders(office) == 2 and office.carrier.most_at_once == 8)
+    begun = time.monotonic()
+    issue.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    issue.send_signal(signal.SIGINT)
+    ran = issue.end()
+    assert time.monotonic() - begun < 2.5
+    assert ran.code == 4, ran.err
+    sent, totals = len(office.carrier.issued), office.totals()
+    assert totals.get("issued", 0) + totals["unknown"] == sent
+    assert totals["not_sent"] == 100 - sent
+    report = (office.desk.folder / "tickets.xlsx.json").read_text()
+    assert "another worker was still sending it when this run ended" in report
+    assert "the run was interrupted while it waited for the answer" in report
+    office.until(lambda: not office.rows("SELECT FROM voucher.attempt WHERE state = 'sending'"))
+    own = "worker = (SELECT issuer FROM voucher.run)"
+    states = dict(office.rows(f"SELECT state, count(*) FROM voucher.attempt WHERE NOT {own} GROUP BY 1"))
+    assert states.keys() <= {"issued", "not_sent"}
+    assert states["issued"] >= 1
+    office.carrier.pause = 0.0
+    again = office.issue().end()
+    assert again.code == 4
+    assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 100)
+    assert ended(worker).code == 0
+
+
+def test_a_gap_that_is_marked_meanwhile_stops_everybody(office: Office) -> None:
+    office.carrier.pause = 0.2
+    worker = office.worker()
+    office.until(lambda: office.rows("SELECT FROM voucher.worker"))
+    office.workbook(400)
+    issue = office.issue()
+    office.until(lambda: senders(office) == 2)
+    marked = office.desk.voucher("ledger", "mark-gap", "--since", "2026-11-20", "--why", "restored copy")
+    claimed = office.rows("SELECT count(*) FROM voucher.attempt WHERE state <> 'planned'")[0][0]
+    assert marked.code == 0, marked.err
+    ran = issue.end()
+    sent = len(office.carrier.issued)
+    assert (ran.code, sent) == (3, claimed), ran.err
+    assert office.totals() == {"rows": 400, "issued": sent, "not_sent": 400 - sent}
+    assert "nothing is sent while the ledger has a gap" in ran.err
+    assert "nothing is sent while the ledger has a gap" in ended(worker).err
+    assert len(office.carrier.issued) == sent
+
+
+def test_a_refusal_of_the_key_proves_nothing_once_another_answer_shows_that_it_was_taken(
+    office: Office,
+) -> None:
+    """The first answer tells nothing, so that others leave beside the refused one; the last of them is a yes."""
+    office.carrier.pause = 1.0
+    office.carrier.instead = {1: 500, 3: 401}
+    office.desk.profile(office.carrier.base_url, concurrency=2)
+    office.workbook(20)
+    ran = office.issue().end()
+    assert ran.code == 4, ran.err
+    assert office.totals() == {"rows": 20, "issued": 1, "unknown": 2, "not_sent": 17}
+    assert dict(office.rows("SELECT http_status, state FROM voucher.attempt WHERE http_status > 0")) == {
+        500: "unknown", 200: "issued", 401: "unknown",
+    }  # fmt: skip
+
+
+def test_workbooks_of_an_inbox_are_sent_one_after_the_other_by_all(office: Office) -> None:
+    office.carrier.pause = 0.1
+    worker = office.worker()
+    office.until(lambda: office.rows("SELECT FROM voucher.worker"))
+    boxes = [office.desk.folder / name for name in ("in", "out")]
+    for box in boxes:
+        box.mkdir()
+    office.workbook(60, "in/october.xlsx")
+    office.workbook(60, "in/november.xlsx", first=41)  # of these 20 are in both
+    at_rest(*boxes[0].iterdir())
+    ran = office.desk.voucher(
+        "reconcile", "--inbox", "in", "--outbox", "out", *DAY, "-o", "out/r.xlsx", "--report", "r.json"
+    )
+    assert ran.code == 0, ran.err
+    assert sorted(office.carrier.issued) == [f"999{number:010}" for number in range(1, 101)]
+    assert {"october.result.xlsx", "november.result.xlsx"} <= {one.name for one in boxes[1].iterdir()}
+    assert senders(office) == 3  # the issuer is another worker for each workbook
+    assert office.rows("SELECT command, exit_code, ended_at IS NOT NULL FROM voucher.run") == [
+        ("reconcile", 0, True)
+    ]
+    assert ended(worker).code == 0
+
+
+def test_what_stops_one_workbook_of_an_inbox_stops_those_after_it(office: Office) -> None:
+    office.carrier.instead = {5: 401, **dict.fromkeys(range(1, 5), 500)}
+    office.desk.profile(office.carrier.base_url, concurrency=1)
+    boxes = [office.desk.folder / name for name in ("in", "out")]
+    for box in boxes:
+        box.mkdir()
+    office.workbook(20, "in/a.xlsx")
+    office.workbook(20, "in/b.xlsx", first=21)
+    at_rest(*boxes[0].iterdir())
+    ran = office.desk.voucher("reconcile", "--inbox", "in", "--outbox", "out", *DAY, "--report", "r.json")
+    assert ran.code == 4, ran.err
+    assert (len(office.carrier.arrivals), office.carrier.issued) == (5, [])
+    assert len(office.rows("SELECT FROM voucher.attempt WHERE state = 'planned'")) == 0
+    assert [office.desk.report("r.json")["totals"][one] for one in ("unknown", "not_sent")] == [4, 36]
+
+
 def test_a_worker_that_is_stopped_finishes_what_it_sends_and_the_others_go_on(office: Office) -> None:
     office.carrier.pause = 0.2
     worker = office.worker()
@@ -356,6 +471,37 @@ def test_no_more_are_in_flight_than_the_profile_allows_over_all_workers(office: 
     assert office.issue().end().code == 0
     assert 4 <= office.carrier.most_at_once <= 6
     assert senders(office) == 3
+
+
+def test_no_more_are_in_flight_than_the_profile_allows_while_two_issue_at_once(office: Office) -> None:
+    office.carrier.pause = 0.1
+    office.desk.profile(office.carrier.base_url, concurrency=6)
+    office.worker()
+    office.until(lambda: office.rows("SELECT FROM voucher.worker"))
+    office.workbook(100)
+    office.workbook(100, "other.xlsx", first=101)
+    first, second = office.issue(), office.issue("other.xlsx")
+    office.until(
+        lambda: len(office.rows("SELECT DISTINCT run FROM voucher.attempt WHERE state = 'sending'")) == 2
+    )
+    assert (first.end().code, second.end().code) == (0, 0)
+    assert 5 <= office.carrier.most_at_once <= 6
+    assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 200)
+
+
+def test_a_run_for_which_nothing_is_left_to_be_in_flight_waits_and_says_so(office: Office) -> None:
+    office.carrier.pause = 0.4
+    office.desk.profile(office.carrier.base_url, concurrency=1)
+    office.workbook(12)
+    office.workbook(1, "other.xlsx", first=101)
+    first = office.issue()
+    office.until(lambda: office.carrier.issued)
+    second = office.issue("other.xlsx")
+    told = [second.end(), first.end()]
+    assert [one.code for one in told] == [0, 0]
+    assert ["are in flight for other runs or by other workers" in one.err for one in told] == [True, False]
+    assert office.carrier.most_at_once == 1
+    assert office.carrier.issued[-1] == "9990000000101"
 
 
 def test_outcomes_that_the_ledger_could_not_be_told_are_taken_in_by_the_next_start(

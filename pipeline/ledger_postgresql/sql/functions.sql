@@ -267,31 +267,41 @@ $$;
 
 -- How many requests of a run a worker may have in flight, of `_wanted` (0: it takes part no more), while `_busy` are: a fair share, as far as
 -- others have let go of theirs. -1 where the run has ended.
+--
+-- All of a run's workers together have no more than its concurrency, and all runs that are on no more than the greatest of theirs. Runs share
+-- alike, and the workers of each alike, at least one each, and what the others do not want goes to whoever asks.
 CREATE FUNCTION voucher.allot(_worker uuid, _run bigint, _wanted integer, _busy integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-    total integer;
+    most integer;       -- of this run
+    of_all integer;     -- of all runs
+    of_run integer;     -- what this run may have, beside the others
     share integer;
-    held integer;
-    others_want integer;
     allotted integer;
 BEGIN
-    SELECT concurrency INTO total FROM voucher.run WHERE run = _run AND ended_at IS NULL FOR NO KEY UPDATE;   -- one at a time
-    DELETE FROM voucher.allotment WHERE run = _run AND (
-        (worker = _worker AND _wanted = 0)
+    PERFORM pg_advisory_xact_lock(voucher.gate() + 1);    -- one at a time
+    SELECT concurrency INTO most FROM voucher.run WHERE run = _run AND ended_at IS NULL;
+    DELETE FROM voucher.allotment WHERE (worker = _worker AND (run <> _run OR _wanted = 0))
         OR worker IN (SELECT worker FROM voucher.worker WHERE silent_at IS NOT NULL OR left_at IS NOT NULL OR dead_at IS NOT NULL)
-    );
-    IF total IS NULL THEN
+        OR run IN (SELECT run FROM voucher.run WHERE ended_at IS NOT NULL);
+    IF most IS NULL THEN
         RETURN -1;
     ELSIF _wanted = 0 THEN
         RETURN 0;
-    ELSIF total = 0 THEN
+    ELSIF most = 0 THEN
         RETURN _wanted;
     END IF;
     INSERT INTO voucher.allotment VALUES (_run, _worker, _wanted, 0) ON CONFLICT (run, worker) DO UPDATE SET wanted = _wanted;
-    share := ceil(total / (SELECT count(*) FROM voucher.allotment WHERE run = _run)::numeric);
-    SELECT coalesce(sum(slots), 0), coalesce(sum(least(wanted, share)), 0) INTO held, others_want
-    FROM voucher.allotment WHERE run = _run AND worker <> _worker;
-    allotted := least(_wanted, greatest(share, total - others_want), total - held);
+    SELECT max(concurrency), greatest(1, max(concurrency) / count(*)) INTO of_all, share
+    FROM voucher.run WHERE run IN (SELECT run FROM voucher.allotment);
+    SELECT least(most, greatest(share, of_all - coalesce(sum(least(wanted, share)), 0))) INTO of_run
+    FROM (SELECT sum(wanted) AS wanted FROM voucher.allotment WHERE run <> _run GROUP BY run) AS other;
+    SELECT greatest(1, of_run / count(*)) INTO share FROM voucher.allotment WHERE run = _run;
+    SELECT greatest(0, least(
+        _wanted,
+        greatest(share, of_run - coalesce(sum(least(wanted, share)) FILTER (WHERE run = _run), 0)),
+        most - coalesce(sum(slots) FILTER (WHERE run = _run), 0),
+        of_all - coalesce(sum(slots), 0)
+    )) INTO allotted FROM voucher.allotment WHERE worker <> _worker;
     UPDATE voucher.allotment SET slots = greatest(_busy, allotted) WHERE run = _run AND worker = _worker;  -- what is in flight is let go when it is back
     RETURN allotted;
 END $$;

@@ -94,7 +94,8 @@ CREATE TABLE voucher.run (
 );
 CREATE INDEX run_open ON voucher.run (run) WHERE ended_at IS NULL;
 
--- How many requests of a run a worker may have in flight; all of them together are never more than the run's concurrency.
+-- How many requests of a run a worker may have in flight: those of a run are never more than its concurrency, those of all runs that are on
+-- never more than the greatest of theirs.
 CREATE TABLE voucher.allotment (
     run         bigint NOT NULL REFERENCES voucher.run,
     worker      uuid NOT NULL REFERENCES voucher.worker,

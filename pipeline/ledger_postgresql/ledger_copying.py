@@ -264,7 +264,8 @@ def _check_at_rest(name: str, connection: psycopg.Connection) -> None:
             message("it has a gap: voucher ledger close-gap"),
         ),
         (  # it holds its charges, which nothing in a file would
-            "SELECT EXISTS (SELECT FROM voucher.late_word WHERE state = 'issued' AND NOT taken)",
+            """SELECT EXISTS (SELECT FROM voucher.late_word WHERE state = 'issued' AND NOT taken AND NOT EXISTS (
+            SELECT FROM voucher.settlement WHERE settlement.attempt_id = late_word.attempt_id AND settled_at > said_at))""",
             message("a worker said late that a voucher was issued of which the ledger says something else"),
         ),
         (

@@ -14,6 +14,7 @@ import pytest
 
 from pipeline.ledger import opening, whole_ledger
 from pipeline.ledger.session import file_to_write
+from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.spill import spill_path
 from pipeline.ledger_postgresql import server_schema
 from pipeline.ledger_postgresql.ledger_copying import copy_to_file, copy_to_server
@@ -25,7 +26,8 @@ from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import verbatim
 from pipeline.model.profile import Carrier, Owner, Profile
-from tests.contract.ledgers import OWNER, PATIENT, TERMS, charge, invoice, one_file
+from tests.contract.conftest import Begin
+from tests.contract.ledgers import OWNER, PATIENT, TERMS, charge, invoice, issued, one_file
 from tests.contract.lived_ledger import Life
 from tests.postgresql_server import Server
 
@@ -220,6 +222,22 @@ def test_a_shared_ledger_that_is_not_at_rest_is_not_copied(prepared: str, tmp_pa
             copy_to_file(prepared, tmp_path / "b.ledger")
     assert not [*tmp_path.glob("*b.ledger*copying")]
     assert not (tmp_path / "b.ledger").exists()
+
+
+def test_what_holds_charges_and_has_no_place_in_a_file_is_not_left_behind(
+    begin_shared: Begin, tmp_path: Path
+) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)))
+    (attempt,) = ledger.claim(1)
+    dead = ledger.worker
+    ledger.sender_dies()
+    ledger.operations.settle(attempt, Settlement("not_sent", "", "chen", "the carrier's letter"))
+    dead.late(attempt, issued("N1"))
+    ledger.worker.leave()
+    ledger.operations.end(ledger.run, 0)
+    with pytest.raises(InputProblem, match="a worker said late that a voucher was issued"):
+        copy_to_file(ledger.url("owner"), tmp_path / "b.ledger")
 
 
 def test_it_is_copied_into_nothing_that_is_in_use(lived: Path, prepared: str, tmp_path: Path) -> None:

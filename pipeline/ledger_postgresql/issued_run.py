@@ -17,7 +17,9 @@ _MOST_INVITED = 32  # workers, however many requests may be in flight
 
 #: What the ledger says of a request that can't be sent (voucher.obstacle).
 OBSTACLES = (
-    N_("a charge of it is in a live attempt already, or its ticket has the other kind of voucher"),
+    N_(
+        "another run has a charge of it in hand, or it was issued meanwhile, or its ticket has the other kind of voucher: the same workbook again says which"
+    ),
     N_("the carrier has issued a charge of it elsewhere"),
     N_("a worker has a number for a charge of it, against what is recorded"),
     N_("what it asks for is claimed already"),

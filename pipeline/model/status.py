@@ -107,7 +107,7 @@ STATUSES = (
         N_("nothing reached the carrier: run it again"),
         exit_code=ExitCode.STOPPED, failure=True, sent=True,
         codes=("carrier_unreachable", "carrier_busy", "key_refused", "run_stopped"),
-        step=N_("{rows} not sent: run the same workbook again. Nothing was issued for them."),
+        step=N_("{rows} not sent: run the same workbook again. This run issued nothing for them."),
     ),
     Status(
         P_("status", "unknown"), 10, "bad",

@@ -8,6 +8,7 @@ import psycopg
 
 from pipeline.ledger_postgresql import invitations, known_workers, server_schema
 from pipeline.ledger_postgresql.known_workers import Claims, KnownWorker, named
+from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.model.errors import InputProblem
@@ -142,9 +143,9 @@ def vouching(job: Job) -> tuple[bool, list[Message]]:
     """Whether claims are open since the server was started, and of whom they wait, with what can be done about each."""
     with _server(job) as connection:
         if known_workers.open_claims(connection):
-            return True, [
-                message("{ledger}: claims are open; there is nothing to vouch for", ledger=_name(job))
-            ]
+            said = [message("{ledger}: claims are open; there is nothing to vouch for", ledger=_name(job))]
+            PostgresqlLedger(connection).note_gap(said.append)
+            return len(said) == 1, said
         waits = _waits_for(connection)
         shut = _shut(job, known_workers.claims(connection))
     lines = [shut]
@@ -200,7 +201,15 @@ def vouched(
         if not confirm(warning):
             return False, NOTHING
         is_open = known_workers.vouch_for(connection, [one.worker for one in chosen], *said)
+        lacking = PostgresqlLedger(connection).lacking()
     by = verbatim(said[0])
+    if is_open and lacking:
+        return False, message(
+            "{ledger}: {by} vouched for it; {lacking}: nothing is sent until voucher ledger close-gap",
+            ledger=_name(job),
+            by=by,
+            lacking=lacking,
+        )
     if is_open:
         return True, message("{ledger}: {by} vouched for it; claims are open", ledger=_name(job), by=by)
     return False, message(

@@ -386,6 +386,19 @@ def test_what_a_person_vouched_for_is_not_rewritten(at: At) -> None:
             at.connect().execute(statement)
 
 
+def test_vouching_does_not_call_a_ledger_open_that_has_a_gap(at: At) -> None:
+    worker = at.worker()
+    at.restarted()
+    wait_for_silence()
+    at.ledger("vouch")
+    assert at.ledger("mark-gap", "--why", "an older copy").code == 0
+    wait_for_silence()
+    ran = at.ledger("vouch", worker.worker.hex, "--why", "same disk", "--yes")
+    assert (ran.code, "voucher ledger close-gap" in ran.err) == (3, True)
+    looked = at.ledger("vouch")
+    assert (looked.code, "voucher ledger close-gap" in looked.err + looked.out) == (3, True)
+
+
 def test_declaring_dead_while_claims_are_shut_says_what_is_lost_with_it(at: At) -> None:
     worker = at.worker()
     at.restarted()

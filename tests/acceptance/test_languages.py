@@ -200,7 +200,7 @@ def test_the_last_line_of_all_is_in_chinese_too(
     [
         (("issue",), "缺少参数 'WORKBOOK...'。"),
         (("issue", "t.csv", "--nope"), "没有选项 '--nope'。"),
-        (("ledger", "revers"), "没有命令 'revers'。 是否要用 'reverse'？"),
+        (("ledger", "withdra"), "没有命令 'withdra'。 是否要用 'withdraw'？"),
         (("ledger", "reverse", "1", "--voucher", "bill"), "'--voucher' 的值无效：'bill' 不是下列之一：'invoice', 'itinerary'。"),
         (("check", "t.csv", "--as-of", "1 May"), "'--as-of' 的值无效：'1 May' 不符合格式：'%Y-%m-%d'。"),
         (("check", "t.csv", "--concurrency", "many"), "'--concurrency' 的值无效：'many' 不是有效的整数。"),

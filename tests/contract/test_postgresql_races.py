@@ -18,6 +18,7 @@ import pytest
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql.issued_run import IssuedRun
 from pipeline.ledger_postgresql.open_runs import open_runs
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
@@ -293,6 +294,22 @@ def test_what_another_run_has_planned_meanwhile_is_given_back_all_the_same(begin
     second = planned_by_another_run(ledger, 1)
     assert ledger.worker.give_back([]) == 1
     assert ledger.states() == {first: "not_sent", second: "planned"}
+
+
+@pytest.mark.parametrize("most", [8, 7, 3])
+def test_what_may_be_in_flight_is_shared_by_all_workers_and_none_is_left_out(
+    begin_shared: Begin, most: int
+) -> None:
+    ledger = begin_shared()
+    workers = [ledger.worker, another(ledger), another(ledger)]
+    with closing(IssuedRun(ledger.url("issuer"), ledger.run)) as issued_run:
+        issued_run.open(str(workers[0].worker), 0, most)
+    slots = [0, 0, 0]
+    for at in (0, 0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2):  # one is there first, then another, then the third
+        slots[at] = workers[at].allot(ledger.run, most, 0)
+        assert sum(slots) <= most
+    assert sum(slots) == most
+    assert min(slots) >= most // 3
 
 
 def test_runs_that_plan_the_same_requests_at_once_have_an_attempt_each(begin_shared: Begin) -> None:

@@ -18,4 +18,4 @@ def test_nothing_is_issued_twice_and_nothing_lost(seed: int) -> None:
         run(own, seed, Size(200, 3, 10), totals)
     assert totals.violations == []
     assert totals.tickets == 200
-    assert totals.moves["stop_worker"] + totals.moves["kill_worker"] + totals.moves["drop"] > 5
+    assert totals.moves["stop_worker"] + totals.moves["kill_worker"] + totals.moves["drop"] > 2

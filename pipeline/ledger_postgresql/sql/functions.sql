@@ -269,7 +269,8 @@ $$;
 -- others have let go of theirs. -1 where the run has ended.
 --
 -- All of a run's workers together have no more than its concurrency, and all runs that are on no more than the greatest of theirs. Runs share
--- alike, and the workers of each alike, at least one each, and what the others do not want goes to whoever asks.
+-- alike, and the workers of each alike, at least one each, and what the others neither want nor have goes to whoever asks: of a remainder that
+-- two took for theirs nothing would be left for a third.
 CREATE FUNCTION voucher.allot(_worker uuid, _run bigint, _wanted integer, _busy integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     most integer;       -- of this run
@@ -293,12 +294,12 @@ BEGIN
     INSERT INTO voucher.allotment VALUES (_run, _worker, _wanted, 0) ON CONFLICT (run, worker) DO UPDATE SET wanted = _wanted;
     SELECT max(concurrency), greatest(1, max(concurrency) / count(*)) INTO of_all, share
     FROM voucher.run WHERE run IN (SELECT run FROM voucher.allotment);
-    SELECT least(most, greatest(share, of_all - coalesce(sum(least(wanted, share)), 0))) INTO of_run
-    FROM (SELECT sum(wanted) AS wanted FROM voucher.allotment WHERE run <> _run GROUP BY run) AS other;
+    SELECT least(most, greatest(share, of_all - coalesce(sum(greatest(least(wanted, share), slots)), 0))) INTO of_run
+    FROM (SELECT sum(wanted) AS wanted, sum(slots) AS slots FROM voucher.allotment WHERE run <> _run GROUP BY run) AS other;
     SELECT greatest(1, of_run / count(*)) INTO share FROM voucher.allotment WHERE run = _run;
     SELECT greatest(0, least(
         _wanted,
-        greatest(share, of_run - coalesce(sum(least(wanted, share)) FILTER (WHERE run = _run), 0)),
+        greatest(share, of_run - coalesce(sum(greatest(least(wanted, share), slots)) FILTER (WHERE run = _run), 0)),
         most - coalesce(sum(slots) FILTER (WHERE run = _run), 0),
         of_all - coalesce(sum(slots), 0)
     )) INTO allotted FROM voucher.allotment WHERE worker <> _worker;

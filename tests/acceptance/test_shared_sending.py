@@ -226,7 +226,8 @@ def test_a_killed_worker_leaves_what_it_was_sending_unknown_and_nothing_goes_twi
     assert ran.code == 4, ran.err
     assert 1 <= totals["unknown"] <= 8
     assert totals["unknown"] + totals["issued"] == 120
-    assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 120)
+    assert office.carrier.twice() == []
+    assert totals["issued"] <= len(office.carrier.issued) <= 120  # what it had claimed may not have left yet
 
 
 def test_nothing_of_a_killed_issuers_run_is_sent_any_more(office: Office) -> None:
@@ -370,7 +371,7 @@ def test_a_refusal_of_the_key_proves_nothing_once_another_answer_shows_that_it_w
 
 
 def test_workbooks_of_an_inbox_are_sent_one_after_the_other_by_all(office: Office) -> None:
-    office.carrier.pause = 0.1
+    office.carrier.pause = 0.3  # so that each workbook lasts until the worker has its share
     worker = office.worker()
     office.until(lambda: office.rows("SELECT FROM voucher.worker"))
     boxes = [office.desk.folder / name for name in ("in", "out")]

@@ -126,6 +126,9 @@ class Way:
 
     def close(self) -> None:
         self._process.kill()
+        for end in (self._process.stdin, self._process.stdout):
+            assert end is not None
+            end.close()
         self._process.wait()
 
 

@@ -10,7 +10,6 @@ How it answers is told by a ticket's last digit, so that each workload brings it
 import asyncio
 import re
 import socket
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from pipeline.sandbox.wire_documents import (
     read_json,
     result,
 )
+from tests.crash.served_in_thread import ServedInThread
 
 #: (ticket, charge, product), as the ledger has it.
 Charge = tuple[str, str, str]
@@ -87,9 +87,6 @@ class Carrier:
         self._received: list[Received] = []
         self._numbers = 0
         self._log: Path | None = None
-        self._open = 0
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="carrier")
 
     # -- for the harness
 
@@ -104,7 +101,7 @@ class Carrier:
     @property
     def base_url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._server.port}"
 
     @property
     def profile(self) -> str:
@@ -114,48 +111,33 @@ class Carrier:
     def settled(self) -> None:
         """Wait until it has dealt with everything that was under way when a run ended or was killed."""
         # A connection of its own: it comes in after those that nobody has taken yet.
-        with socket.create_connection(("127.0.0.1", self._port), timeout=30) as asking:
+        with socket.create_connection(("127.0.0.1", self._server.port), timeout=30) as asking:
             asking.sendall(b"GET /settled HTTP/1.1\r\n\r\n")
             assert asking.recv(1) == b""
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._server = asyncio.run_coroutine_threadsafe(
-            asyncio.start_server(self._talk, "127.0.0.1", 0, backlog=512), self._loop
-        ).result()
-        self._port: int = self._server.sockets[0].getsockname()[1]
+        self._server = ServedInThread(self._talk)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.settled()
-        self._loop.call_soon_threadsafe(self._server.close)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._server.end()
 
     # -- the service
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection until either side ends it; half a request is none."""
-        self._open += 1
-        try:
-            while answer := await self._answer(reader):
-                writer.write(answer)
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client has ended, or was killed
-        finally:
-            self._open -= 1
-            writer.close()
+        """Serve one connection until either side ends it."""
+        while answer := await self._answer(reader):
+            writer.write(answer)
+            await writer.drain()
 
     async def _answer(self, reader: asyncio.StreamReader) -> bytes:
         """Receive a request and act upon it; nothing where it is to be left without an answer."""
         head = await reader.readuntil(b"\r\n\r\n")
         if head.startswith(b"GET /settled"):
-            while self._open > 1:  # noqa: ASYNC110 - but for a moment
-                await asyncio.sleep(0.001)
+            await self._server.quiet(but=1)
             return b""
         calls = self._log.read_bytes().count(b"\n") if self._log and self._log.exists() else 0
         body = await reader.readexactly(int(re.findall(rb"(?i)content-length: *([0-9]+)", head)[0]))

@@ -12,7 +12,6 @@ in lives where somebody says by mistake that something was not issued; how often
 import asyncio
 import datetime
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,6 +34,7 @@ from pipeline.sandbox.wire_documents import (
     result,
 )
 from tests.crash.counting_carrier import AGENCY, KEYS, Charge, _charges, _http
+from tests.crash.served_in_thread import ServedInThread
 
 PROFILE = """
 [carrier]
@@ -134,7 +134,6 @@ class Carrier:
     _random: Random = field(default_factory=lambda: Random(0))
     _numbers: int = 0
     _accepted: bool = False
-    _open: int = 0
     _one_at_a_time: bool = True
 
     def begin(
@@ -181,53 +180,34 @@ class Carrier:
         self.vouchers[self.vouchers.index(voucher)] = after
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
         self._cipher = Cipher(KEYS["VOUCHER_ENCRYPTION_KEY"])
-        self._thread = threading.Thread(target=self._loop.run_forever, name="carrier")
-        self._thread.start()
-        starting = asyncio.start_server(self._talk, "127.0.0.1", 0, backlog=512)
-        self._server = asyncio.run_coroutine_threadsafe(starting, self._loop).result()
-        self.port: int = self._server.sockets[0].getsockname()[1]
+        self._server = ServedInThread(self._talk)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._server.end()
 
     def profile(self, concurrency: int, hours: float) -> str:
         """What the program has to know of it, as a profile."""
-        return PROFILE.format(port=self.port, agency=AGENCY, concurrency=concurrency, hours=hours)
+        return PROFILE.format(port=self._server.port, agency=AGENCY, concurrency=concurrency, hours=hours)
 
     def settled(self) -> None:
         """Wait until it has dealt with everything that was under way when a run ended or was killed."""
-        asyncio.run_coroutine_threadsafe(self._quiet(), self._loop).result(timeout=60)
-
-    async def _quiet(self) -> None:
-        while self._open:  # noqa: ASYNC110 - but for a moment
-            await asyncio.sleep(0.001)
+        self._server.settled()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open += 1
-        try:
-            while True:
-                answer, twice = await self._answer(reader)
-                if not answer:
-                    break
+        while True:
+            answer, twice = await self._answer(reader)
+            if not answer:
+                break
+            writer.write(answer)
+            await writer.drain()
+            if twice:
+                await asyncio.sleep(self._random.choice((0, 0, 0.002, 0.02)))
                 writer.write(answer)
                 await writer.drain()
-                if twice:
-                    await asyncio.sleep(self._random.choice((0, 0, 0.002, 0.02)))
-                    writer.write(answer)
-                    await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client has ended, or was killed
-        finally:
-            self._open -= 1
-            writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader) -> tuple[bytes, bool]:
         """Receive a request, act upon it; (the answer, whether it comes twice)."""

@@ -8,8 +8,8 @@ alone, so that the same rows give the same requests in whatever order they stand
 
 import functools
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from pipeline.model.columns import HEADER_FIELDS
 from pipeline.model.encoded_column import EncodedColumn, alike
-from pipeline.model.known_charges import KnownCharges
+from pipeline.model.known_charges import KnownCharges, Refusal
 from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import (
@@ -39,7 +39,8 @@ from pipeline.rules.rule import itinerary
 class Judged:
     """A Table's rows judged against what is known of their charges, and the requests that they come to.
 
-    `doubts` are the unknown outcomes of earlier runs that hold rows of it, `issued_before` the requests that they had issued.
+    `doubts` are the unknown outcomes of earlier runs that hold rows of it, `issued_before` the requests that they had issued, and
+    `refusals` what is not asked again by itself.
     """
 
     table: Table
@@ -48,6 +49,7 @@ class Judged:
     requests: Sequence[Request]
     doubts: Sequence[UnknownAttempt] = ()
     issued_before: Sequence[RequestResult] = ()
+    refusals: Mapping[Identity, Refusal] = field(default_factory=dict)
 
 
 def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:

@@ -19,6 +19,7 @@ from pipeline.model.request import Identity
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
 
 _STILL_SENDING = message("that run is still on, or was killed")
+_IN_HAND = message("another run of this ledger is sending it now")
 
 #: A charge as KnownCharge has it.
 _KNOWN = """
@@ -67,10 +68,10 @@ def _ask(connection: apsw.Connection, tickets: Iterable[str]) -> None:
     connection.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((ticket,) for ticket in tickets))
 
 
-def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> KnownCharges:
+def holdings(connection: apsw.Connection, tickets: Iterable[str], *, heard: bool = False) -> KnownCharges:
     """What is known of these tickets' charges; an attempt still `sending` counts as unknown.
 
-    Everything is asked as one set, so the time grows with the tickets asked for, not with the ledger.
+    `heard`: whoever sends is heard, so that such an attempt is in hand, and not what a killed run left. Everything is asked as one set, so the time grows with the tickets asked for, not with the ledger.
     """
     with connection:
         _ask(connection, tickets)
@@ -79,9 +80,11 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> KnownCharge
         for row in connection.execute(_HELD):
             identity, rest = Identity(*row[:3]), list(row[3:])
             rest[13] = from_text(rest[13])
-            if rest[2] == "sending":
-                rest[2], rest[12], rest[13] = "unknown", "run_killed", _STILL_SENDING
-            held[identity] = KnownCharge(identity, *rest)
+            sending = rest[2] == "sending"
+            if sending:
+                rest[2], rest[12], rest[13] = "unknown", "run_killed", _IN_HAND if heard else _STILL_SENDING
+            known = KnownCharge(identity, *rest)
+            held[identity] = replace(known, in_hand=True) if heard and sending else known
         past = list(connection.execute(_PAST))
     doubted = [(Identity(*row[:3]), row[3]) for row in past if row[5]]
     return KnownCharges(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import apsw
 
@@ -70,6 +70,9 @@ class ReadLedger(ABC):
     Each question is asked in SQL of SQLite tables, in one place, whichever ledger it is: `_part` gives what it is about. Every method raises
     LedgerProblem where the ledger can't be read.
     """
+
+    #: Whether it hears of whoever sends, so that what is `sending` is that: of a file's run nothing tells whether it was killed.
+    hears_senders: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -162,7 +165,7 @@ class ReadLedger(ABC):
     def holdings(self, tickets: Sequence[str]) -> KnownCharges:
         """What is known of these tickets' charges."""
         with self._part(Part(tickets=tickets)) as connection:
-            return held_charges.holdings(connection, tickets)
+            return held_charges.holdings(connection, tickets, heard=self.hears_senders)
 
     def refusals(self, tickets: Sequence[str]) -> dict[Identity, Refusal]:
         """The charges of these tickets whose last attempt the carrier refused."""

@@ -18,7 +18,7 @@ _MOST_INVITED = 32  # workers, however many requests may be in flight
 #: What the ledger says of a request that can't be sent (voucher.obstacle).
 OBSTACLES = (
     N_(
-        "another run has a charge of it in hand, or it was issued meanwhile, or its ticket has the other kind of voucher: the same workbook again says which"
+        "when its turn came, another run of this ledger was sending a charge of its voucher, or had issued one"
     ),
     N_("the carrier has issued a charge of it elsewhere"),
     N_("a worker has a number for a charge of it, against what is recorded"),
@@ -84,7 +84,9 @@ class IssuedRun:
 def _outcome(values: list[Any], stopped: Message) -> Outcome:
     state, reason, number, trace_id, detail, barred = values
     if state == "planned":
-        return Outcome("not_sent", "run_stopped", detail=Message(barred) if barred else stopped)
+        if barred:
+            return Outcome("not_sent", "in_hand", detail=Message(barred))
+        return Outcome("not_sent", "run_stopped", detail=stopped)
     if state == "sending":
         still = message("another worker was still sending it when this run ended")
         return Outcome("unknown", "run_killed", detail=still)

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 
@@ -44,6 +44,8 @@ def no_seal(_request: Request) -> bytes:
 @dataclass(frozen=True)
 class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
     """A shared ledger that is open, for looking, for a run or for a change; `seal` makes the body that is sent, which workers can't make."""
+
+    hears_senders: ClassVar[bool] = True
 
     _connection: psycopg.Connection
     seal: Callable[[Request], bytes] = no_seal

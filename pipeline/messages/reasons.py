@@ -260,6 +260,12 @@ REASONS = (
         _AGAIN,
         N_("the run stopped before"),
     ),
+    Reason(
+        "in_hand",
+        N_("{earlier}This run did not send it: {detail}"),
+        N_("Run the same workbook again when the other run has ended; what that issued is told then, with its number."),
+        N_("another run had it in hand"),
+    ),
     # --- unknown: it may have been issued ---------------------------------------------------------
     Reason(
         "no_answer",

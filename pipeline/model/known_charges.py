@@ -16,7 +16,7 @@ class KnownCharge:
 
     `amount` in minor units; `at` is the UTC time of the attempt, ISO 8601; `reason` and `detail` say
     why it is unknown. `elsewhere`: known from a carrier's statement alone, with `file` saying which and where,
-    and `issued_at` as the statement has it. `market` and `times_doubtful` (a wrong clock may have written `at`) are known of
+    and `issued_at` as the statement has it. `in_hand`: another run is sending it, and a ledger that hears of whoever sends says so. `market` and `times_doubtful` (a wrong clock may have written `at`) are known of
     what was issued in some days alone.
     """
 
@@ -42,6 +42,7 @@ class KnownCharge:
     issued_at: str = ""
     market: str = ""
     times_doubtful: bool = False
+    in_hand: bool = False
 
     def day(self, time_zone: str) -> str:
         """The attempt's calendar day where the carrier is."""

@@ -106,7 +106,7 @@ STATUSES = (
         N_("nothing reached the carrier: run it again"),
         N_("nothing reached the carrier: run it again"),
         exit_code=ExitCode.STOPPED, failure=True, sent=True,
-        codes=("carrier_unreachable", "carrier_busy", "key_refused", "run_stopped"),
+        codes=("carrier_unreachable", "carrier_busy", "key_refused", "run_stopped", "in_hand"),
         step=N_("{rows} not sent: run the same workbook again. This run issued nothing for them."),
     ),
     Status(

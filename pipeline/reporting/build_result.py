@@ -96,6 +96,7 @@ def make_result(
     """Put the stages' products together: what was judged, what sending came to, and this run's own unknown outcomes."""
     table, verdicts, rows = judged.table, judged.verdicts, judged.verdicts.rows
     asked = _Asked.of(judged.requests, results, len(rows))
+    asked.of_charge[[*verdicts.held]] = -1
     columns = _columns(len(table), verdicts, asked)
     single = SingleResults(judged, columns, asked.of_charge, asked.results, str(run.terms.as_of), run.lang)
     return RunResult(
@@ -171,6 +172,8 @@ def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
             seen.add(holding.identity)
     for asked_for, result in asked.results.items():
         charges, outcome = asked.charges_in(asked_for), result.outcome
+        if held:  # what the ledger has by now of charges that this run did not send
+            charges = charges[asked.of_charge[charges] == asked_for]
         status[charges], number[charges] = outcome.state, outcome.number
         if outcome.reason:
             having.append((outcome.reason, charges))

@@ -83,6 +83,8 @@ def _held(holding: KnownCharge, time_zone: str) -> Message:
         "day": holding.day(time_zone),
         "place": holding.place,
     }
+    if holding.in_hand:
+        return message("{voucher} that another run is sending now, {place}", **facts)
     if holding.state != "issued":
         return message("{voucher} in doubt since {day}, {place}", **facts)
     return message("{voucher} {number} on {day}, {place}", number=holding.number, **facts)
@@ -159,13 +161,13 @@ def _by_row(code: str, at: Sequence[tuple[int, Mapping[str, Fact]]]) -> Finding:
 
 
 def doubts(held: Mapping[int, KnownCharge], silent: Container[int], time_zone: str) -> list[Finding]:
-    """The reason why each charge that the ledger has in doubt is unknown, and since when; none of rows that are `silent`."""
+    """The reason why each charge that the ledger has in doubt is unknown, and since when, or who has it in hand; none of rows that are `silent`."""
     found: dict[str, list[tuple[int, dict[str, Fact]]]] = {}
     for row, holding in held.items():
         if holding.state == "unknown" and row not in silent:
-            facts: dict[str, Fact] = {
-                "detail": holding.detail,
-                "earlier": in_doubt_since(holding.day(time_zone), holding.place),
-            }
-            found.setdefault(holding.reason or "run_killed", []).append((row, facts))
+            code = "in_hand" if holding.in_hand else holding.reason or "run_killed"
+            since = in_doubt_since(holding.day(time_zone), holding.place)
+            earlier = message("Asked for from {place}. ", place=holding.place) if holding.in_hand else since
+            facts: dict[str, Fact] = {"detail": holding.detail, "earlier": earlier}
+            found.setdefault(code, []).append((row, facts))
     return [_by_row(code, at) for code, at in found.items()]

@@ -84,7 +84,11 @@ class Verdicts:
         return self._attempts("issued")
 
     def _attempts(self, state: str) -> list[tuple[str, int]]:
-        own = (held for held in self.held.values() if held.state == state and not held.elsewhere)
+        own = (
+            held
+            for held in self.held.values()
+            if held.state == state and not (held.elsewhere or held.in_hand)
+        )
         return sorted({(held.request_id, held.attempt) for held in own})
 
     @property
@@ -128,8 +132,9 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     status = _statuses(len(rows), findings)
     silent = {row for finding in of_ledger for row in finding.rows.tolist()}
     for row, holding in held.items():
-        in_doubt = "already_issued" if holding.state == "issued" else "unknown"
-        status[row] = "ineligible" if row in silent else in_doubt
+        in_doubt = "not_sent" if holding.in_hand else "unknown"
+        decided = "already_issued" if holding.state == "issued" else in_doubt
+        status[row] = "ineligible" if row in silent else decided
     repeated = {
         row for finding in findings if finding.code == "repeated_charge" for row in finding.rows.tolist()
     }

@@ -148,7 +148,7 @@ class Compare:
         made = min((statement.made or statement.written for statement in self.statements), default=None)
         rows = self._rows()
         for identity, holding in self.held.items():
-            if identity in listed or holding.elsewhere:
+            if identity in listed or holding.elsewhere or holding.in_hand:
                 continue
             if holding.state != "issued":
                 yield self._entry("unknown", holding, rows)

@@ -1,5 +1,6 @@
 """One Table's way from its rows to their result: judged, split, noted, sent."""
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -7,8 +8,9 @@ from types import MappingProxyType
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.ledger.session import OpenLedger
+from pipeline.model.errors import LedgerProblem
 from pipeline.model.job import Job
-from pipeline.model.message import NOTHING, Message
+from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult
@@ -21,6 +23,8 @@ from pipeline.splitting import Judged, split
 from pipeline.submission.charge_details import charge_details
 from pipeline.submission.sending_run import Run, Sent, send
 
+_LET_GO = message("another run of this ledger was sending it, and did not issue it")
+
 
 def judged(ledger: ReadLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
     """Judge and split; `by_itself`: nobody asked for these rows now, so that nothing that was refused is repeated.
@@ -29,13 +33,20 @@ def judged(ledger: ReadLedger, table: Table, job: Job, *, by_itself: bool = Fals
     """
     terms, tickets = job.terms, table.tickets()
     holdings = ledger.holdings(tickets)
-    verdicts = judge(table, holdings, terms)
-    if by_itself:
-        verdicts = hold_back(verdicts, ledger.refusals(tickets))
+    refusals = ledger.refusals(tickets) if by_itself else {}
+    verdicts = hold_back(judge(table, holdings, terms), refusals)
     requests = split(verdicts, holdings, terms)
-    unknown = earlier_unknowns(ledger.contents(verdicts.in_doubt), job.lang, job.profile.carrier.time_zone)
-    before = ledger.issued_requests(verdicts.issued_before)
-    return Judged(table, holdings, verdicts, requests, unknown, before)
+    return _with_requests(ledger, Judged(table, holdings, verdicts, requests, refusals=refusals), job)
+
+
+def _with_requests(ledger: ReadLedger, rows: Judged, job: Job) -> Judged:
+    """With the requests of earlier runs, and of others, that hold rows of it."""
+    in_doubt, zone = ledger.contents(rows.verdicts.in_doubt), job.profile.carrier.time_zone
+    return replace(
+        rows,
+        doubts=earlier_unknowns(in_doubt, job.lang, zone),
+        issued_before=ledger.issued_requests(rows.verdicts.issued_before),
+    )
 
 
 def submitted(
@@ -57,6 +68,8 @@ def submitted(
         )
     else:
         sent = _planned_and_sent(run, rows, clear) if clear else Sent()
+        with contextlib.suppress(LedgerProblem):  # then it is told as it was
+            rows = _judged_again(run, rows, sent.results)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     path = "" if job.throw_away else ledger.name
     facts = RunFacts(
@@ -75,6 +88,35 @@ def _planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Se
     with ledger.committing() as channel:
         attempts = ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
         return send(run, channel, attempts, rows.table, rows.holdings.doubts)
+
+
+def _judged_again(run: Run, rows: Judged, results: Sequence[Result]) -> Judged:
+    """The same rows, judged by what the ledger has by now of those that another run of it had in hand; this run's own charges stay as they were.
+
+    What another run issued meanwhile is issued already, with its number. A request of which nothing else is left is none any more.
+    """
+    tickets = {held.identity.ticket_no for held in rows.verdicts.held.values() if held.in_hand}
+    tickets |= {
+        one for result in results if result.outcome.reason == "in_hand" for one in _tickets(result.request)
+    }
+    if not tickets:
+        return rows
+    own = {(result.request.request_id, result.attempt) for result in results}
+    before, now = rows.holdings, run.ledger.holdings(sorted(tickets))
+    held = {
+        identity: replace(one, detail=_LET_GO) if one.in_hand else one
+        for identity, one in before.held.items()
+        if one.in_hand or identity.ticket_no not in tickets
+    }
+    held |= {identity: one for identity, one in now.held.items() if (one.request_id, one.attempt) not in own}
+    holdings = replace(before, held=held, both_kinds=before.both_kinds | now.both_kinds)
+    verdicts = hold_back(judge(rows.table, holdings, run.job.terms), rows.refusals)
+    requests = [
+        one for one in rows.requests if not all(charge.row in verdicts.held for charge in one.charges)
+    ]
+    return _with_requests(
+        run.ledger, replace(rows, holdings=holdings, verdicts=verdicts, requests=requests), run.job
+    )
 
 
 def _tickets(request: Request) -> set[str]:

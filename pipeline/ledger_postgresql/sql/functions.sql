@@ -394,7 +394,7 @@ CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STAB
                 (other.charge = own.charge AND other.product = own.product) OR (other.wire = own.wire AND own.wire <> '')
                 OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
             )
-        ) THEN 'another run has a charge of it in hand, or it was issued meanwhile, or its ticket has the other kind of voucher: the same workbook again says which'
+        ) THEN 'when its turn came, another run of this ledger was sending a charge of its voucher, or had issued one'
         WHEN EXISTS (
             SELECT FROM voucher.charge AS own JOIN voucher.elsewhere AS other USING (ticket_no)
             WHERE own.attempt_id = _attempt AND other.live AND (

@@ -32,7 +32,7 @@ CONTRACT = {
     "repeated": "repeated_charge",
     "already_issued": "issued_before differs_from_issued issued_elsewhere",
     "rejected": "carrier_rejected",
-    "not_sent": "carrier_unreachable carrier_busy key_refused run_stopped",
+    "not_sent": "carrier_unreachable carrier_busy key_refused run_stopped in_hand",
     "unknown": "no_answer answer_unreadable answer_unexplained run_killed",
 }
 #: interface.md, "Row status": the statuses, and which are in Failures.
@@ -75,7 +75,7 @@ BY_RULES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "refund_not_approved": ({**REFUND, "refund_approved_on": ""}, ("2026-11-20",)),
 }
 BY_OUTCOMES = (
-    "carrier_rejected", "carrier_unreachable", "carrier_busy", "key_refused", "run_stopped", "no_answer",
+    "carrier_rejected", "carrier_unreachable", "carrier_busy", "key_refused", "run_stopped", "in_hand", "no_answer",
     "answer_unreadable", "answer_unexplained", "run_killed",
 )  # fmt: skip
 

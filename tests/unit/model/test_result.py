@@ -295,6 +295,24 @@ def test_every_row_of_an_invoice_has_the_invoice_s_fate(table_of: Any, terms: Te
     assert [(row.status, row.numbers) for row in made.rows] == [("issued", ("1",))] * 3 + [("rejected", ())]
 
 
+def test_of_an_invoice_that_was_not_sent_what_another_run_issued_meanwhile_is_issued_already(
+    table_of: Any, terms: Terms
+) -> None:
+    table = table_of([{"ticket_no": HELD.ticket_no}, {"ticket_no": "9990000000001"}])
+    requests = split(judge(table, KnownCharges(), terms), KnownCharges(), terms)
+    (one,) = requests
+    results = [Result(one, 1, Outcome("not_sent", "in_hand", detail=verbatim("in hand")))]
+    judged = Judged(table, _held(), judge(table, _held(), terms), requests)
+    made = make_result(RunFacts("issue", terms, "en"), judged, results)
+    assert [(row.status, row.numbers) for row in made.rows] == [("already_issued", ("77",)), ("not_sent", ())]
+    assert [[reason.code for reason in row.reasons] for row in made.rows] == [["issued_before"], ["in_hand"]]
+    assert {code: at.tolist() for code, at in made.columns.having.items()} == {
+        "issued_before": [0],
+        "in_hand": [1],
+    }
+    assert [row.request_ids for row in made.rows] == [("R7",), (one.request_id,)]
+
+
 def test_reasons_are_those_of_the_row_s_status_first_in_both_languages(table_of: Any, terms: Terms) -> None:
     table = table_of([{"amount": "20000", "ticket_status": "open", "phone": "12", "tax_no": "1"}])
     verdicts = judge(table, KnownCharges(), terms)

@@ -224,6 +224,28 @@ def test_each_doubt_keeps_its_own_detail(judged: Judged, holding: Make, ledger: 
     )
 
 
+def test_a_charge_that_another_run_has_in_hand_is_not_sent_and_nobody_calls_it_unknown(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    held = holding(state="unknown", reason="run_killed", detail=verbatim("it is being sent"), in_hand=True)
+    found = judged({}, holdings=ledger(held))
+    assert (found.statuses, found.codes()) == (["not_sent"], {"in_hand"})
+    assert found.message("in_hand") == (
+        "Asked for from october.xlsx, Tickets, row 12 (run 7). This run did not send it: it is being sent"
+    )
+    assert found.verdicts.in_doubt == []
+    assert found.result().exit_code == 3
+
+
+def test_what_a_ticket_is_bound_to_by_another_run_at_work_is_not_called_in_doubt(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    held = holding("refund", voucher="invoice", state="unknown", reason="run_killed", in_hand=True)
+    found = judged({"voucher": "itinerary"}, holdings=ledger(held))
+    assert found.codes() == {"voucher_conflict"}
+    assert "that another run is sending now" in found.message("voucher_conflict")
+
+
 @pytest.mark.parametrize("status", ["invalid", "waiting"])
 def test_a_charge_in_doubt_is_unknown_though_its_row_is_no_good(
     judged: Judged, holding: Make, ledger: Make, status: str

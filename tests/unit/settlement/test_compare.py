@@ -288,6 +288,7 @@ def test_what_is_not_ours_and_what_is_unknown() -> None:
     assert kinds([holding(1, "A", elsewhere=True)], [line(1, "A")]) == ["not_ours"]
     assert kinds([holding(1, "", state="unknown")], [line(1, "A")]) == ["unknown"]
     assert kinds([holding(1, "", state="unknown")], []) == ["unknown"]
+    assert kinds([holding(1, "", state="unknown", in_hand=True)], []) == []  # another run is at it
 
 
 def test_a_month_is_of_either_side() -> None:

@@ -31,7 +31,8 @@ class Writing(Life):
             changes, expected = [], []
             for each in several(self._new(number)):
                 change = self._change(each)
-                if change is not None:
+                # Claimed twice in one group, the first of them may be the one that is taken, though the model refuses it: see _check_written.
+                if change is not None and not (isinstance(change, Sending) and change in changes):
                     changes.append(change)
                     expected.append(self._applied(change))
             for change, result, wanted in zip(changes, self._commit(changes), expected, strict=True):

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
+from typing import Literal
 
 from pipeline.ledger.ledger_file import existing_file, file_to_read
 from pipeline.ledger.ledger_path import path_for, path_given
@@ -38,6 +39,12 @@ def existing_ledger(job: Job, owner: Owner | None = None) -> Iterator[ReadLedger
     address = _address(job)
     with _shared_to_read(address, owner) if address else existing_file(path_for(job), owner) as ledger:
         yield ledger
+
+
+def shared_ledger_answers(job: Job) -> str:
+    """The name of the shared ledger that a job names, which is there and its carrier's; for whoever has any right in it. Raises InputProblem."""
+    with _shared_to_read(_address(job), job.owner, "know") as ledger:
+        return ledger.name
 
 
 @contextlib.contextmanager
@@ -98,11 +105,13 @@ def _check_extra() -> None:
         )
 
 
-def _shared_to_read(address: str, owner: Owner | None) -> AbstractContextManager[ReadLedger]:
+def _shared_to_read(
+    address: str, owner: Owner | None, right: Literal["know", "look"] = "look"
+) -> AbstractContextManager[ReadLedger]:
     _check_extra()
     from pipeline.ledger_postgresql.opening_shared import shared_to_read  # noqa: PLC0415 - see above
 
-    return shared_to_read(address, owner)
+    return shared_to_read(address, owner, right)
 
 
 def _shared_to_write(address: str, job: Job, watch: Watch) -> AbstractContextManager[RunLedger]:

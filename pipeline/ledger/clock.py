@@ -63,6 +63,11 @@ def utc_text(moment: datetime.datetime) -> str:
     return moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
 
 
+def local_text(at: str) -> str:
+    """A time in the form of `utc_now` as a person is told it: by the clock of this machine, with how far that is from UTC."""
+    return datetime.datetime.fromisoformat(at).astimezone().isoformat(" ", "seconds")
+
+
 def behind(connection: apsw.Connection) -> Behind | None:
     """Whether the clock is behind what the ledger's last run noted, by more than clocks slip; None where it is not."""
     latest: str | None = connection.execute(_LATEST).get

@@ -141,7 +141,9 @@ class ReadLedger(ABC):
         if gap is None:
             return NOTHING
         return message(
-            "this ledger may lack what was issued after {since} ({why})", since=gap.since, why=gap.why
+            "this ledger may lack what was issued after {since} ({why})",
+            since=clock.local_text(gap.since),
+            why=gap.why,
         )
 
     def note_gap(self, note: Note) -> None:
@@ -150,7 +152,7 @@ class ReadLedger(ABC):
             note(
                 message(
                     "This ledger may lack what was issued after {since} ({why}): nothing is sent until voucher ledger close-gap",
-                    since=gap.since,
+                    since=clock.local_text(gap.since),
                     why=gap.why,
                 )
             )

@@ -10,8 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import psycopg
-
 from pipeline.ledger import carrier_move, issued_elsewhere, received_files, reversals, withdrawals
 from pipeline.ledger.clock import utc_text
 from pipeline.ledger.gaps import Gap
@@ -21,6 +19,7 @@ from pipeline.ledger.reversals import Reversed, SaidReversed
 from pipeline.ledger.run_people import RunPerson, named
 from pipeline.ledger.settlements import NotSettled, Settlement
 from pipeline.ledger.withdrawals import HeldBy, Withdrawn
+from pipeline.ledger_postgresql.server_connection import LedgerConnection
 from pipeline.ledger_postgresql.server_schema import About, about
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
@@ -38,13 +37,12 @@ _TOGETHER = 10_000  # judgements in one statement at the most, so that neither s
 class EvidenceChanges:
     """A shared ledger's notes and evidence."""
 
-    _connection: psycopg.Connection
+    _connection: LedgerConnection
 
     @property
     def name(self) -> str:
         """What messages call it: its address, without a user."""
-        of = self._connection.info
-        return f"postgresql://{of.host}:{of.port}/{of.dbname}"
+        return self._connection.name
 
     def note_people(self, run: int, people: Iterable[RunPerson]) -> None:
         """Record who had a hand in a run that is on."""

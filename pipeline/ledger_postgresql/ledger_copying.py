@@ -19,9 +19,8 @@ from pipeline.ledger.opening import OpenOptions, check_owner
 from pipeline.ledger.whole_ledger import NewFile, new_file
 from pipeline.ledger_postgresql.copied_rows import Digesting, TableDigest, check_same
 from pipeline.ledger_postgresql.ledger_tables import TABLES, LedgerTable
-from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
-from pipeline.ledger_postgresql.server_connection import connect
-from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
+from pipeline.ledger_postgresql.server_schema import about, check_right
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -44,13 +43,13 @@ def copy_to_server(job: Job, address: str, note: Note) -> Message:
         file_to_change(job, OpenOptions(handed_over=True, note=note)) as old,
         contextlib.closing(connect(address)) as connection,
     ):
-        name = PostgresqlLedger(connection).name
+        name = connection.name
         closed = old.successor
         if closed not in ("", name):
             raise _elsewhere(old.name, closed)
         if not closed:
             old.check_copyable()
-        _check_may_copy(name, connection)
+        _check_may_copy(connection)
         check_owner(name, _owner(connection), old.owner)
         wanted = Digesting()
         with as_problem(), connection.transaction():
@@ -78,8 +77,8 @@ def copy_to_server(job: Job, address: str, note: Note) -> Message:
 def copy_to_file(address: str, path: Path) -> Message:
     """Copy a shared ledger into a new file; what was done. Raises InputProblem and LedgerProblem."""
     with contextlib.closing(connect(address)) as connection:
-        name = PostgresqlLedger(connection).name
-        _check_may_copy(name, connection)
+        name = connection.name
+        _check_may_copy(connection)
         with new_file(path, about(connection).ledger_id) as made:
             with as_problem(), connection.transaction():
                 # The locks first: what is read is as of when nobody can change anything any more.
@@ -126,13 +125,14 @@ def _elsewhere(name: str, closed: str) -> InputProblem:
     )
 
 
-def _owner(connection: psycopg.Connection) -> Owner:
+def _owner(connection: LedgerConnection) -> Owner:
     found = about(connection)
     return Owner(found.base_url, found.agency)
 
 
-def _check_may_copy(name: str, connection: psycopg.Connection) -> None:
+def _check_may_copy(connection: LedgerConnection) -> None:
     """Raise InputProblem where there is no ledger, or for a role that may not see all of it."""
+    check_right(connection, "know")
     about(connection)
     with as_problem():
         owner, may = connection.execute(
@@ -141,7 +141,7 @@ def _check_may_copy(name: str, connection: psycopg.Connection) -> None:
     if not may:
         raise InputProblem(
             "{server}: a whole ledger is copied by the role that prepared it, {role}; name that one as the user in the address",
-            server=name,
+            server=connection.name,
             role=str(owner),
         )
 

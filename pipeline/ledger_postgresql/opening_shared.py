@@ -3,16 +3,14 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
-from psycopg import Connection
-
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import request_body
 from pipeline.ledger.handover import check_goes_on, successor
 from pipeline.ledger.opening import check_owner
 from pipeline.ledger_postgresql.evidence_changes import check_settle_after
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_seal
-from pipeline.ledger_postgresql.server_connection import connect
-from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
+from pipeline.ledger_postgresql.server_schema import Right, about, check_right
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.ledger_postgresql.worker_spill import take_in
 from pipeline.model.errors import InputProblem
@@ -20,21 +18,20 @@ from pipeline.model.job import Job, Watch
 from pipeline.model.message import message
 from pipeline.model.profile import Owner
 from pipeline.model.request import Request
-from pipeline.model.server_address import server_name
 
 
 @contextlib.contextmanager
-def shared_to_read(address: str, owner: Owner | None) -> Iterator[PostgresqlLedger]:
+def shared_to_read(address: str, owner: Owner | None, right: Right = "look") -> Iterator[PostgresqlLedger]:
     """A shared ledger for looking; `owner` None: whosever it is. Raises InputProblem where there is none."""
-    with _connected(address, owner) as connection:
+    with connected(address, owner, right) as connection:
         yield PostgresqlLedger(connection)
 
 
 @contextlib.contextmanager
 def shared_to_write(address: str, job: Job, watch: Watch) -> Iterator[PostgresqlLedger]:
     """A shared ledger for a run; what silent workers were sending is unknown from now on."""
-    with _connected(address, job.owner) as connection:
-        _check_goes_on(server_name(address), connection)
+    with connected(address, job.owner, "change") as connection:
+        _check_goes_on(connection)
         check_settle_after(job.profile, about(connection))
         ledger = PostgresqlLedger(connection, _seal(job))
         watch.note(message("Ledger: {path}", path=ledger.name))
@@ -53,42 +50,34 @@ def shared_to_write(address: str, job: Job, watch: Watch) -> Iterator[Postgresql
 @contextlib.contextmanager
 def shared_to_change(address: str) -> Iterator[PostgresqlLedger]:
     """A shared ledger, whosever it is, for a change outside any run."""
-    with _connected(address, None) as connection:
-        _check_goes_on(server_name(address), connection)
+    with connected(address, None, "change") as connection:
+        _check_goes_on(connection)
         yield PostgresqlLedger(connection)
 
 
 @contextlib.contextmanager
-def _connected(address: str, owner: Owner | None) -> Iterator[Connection]:
-    """A connection to a database that holds a ledger of this version, of that owner."""
-    name = server_name(address)
+def connected(address: str, owner: Owner | None, right: Right) -> Iterator[LedgerConnection]:
+    """A connection to a database that holds a ledger of this version, of that owner (None: whosever it is), for one who may do that."""
     with contextlib.closing(connect(address)) as connection:
-        with as_problem():
-            found = connection.execute("SELECT to_regnamespace('voucher') IS NOT NULL").fetchone()
-        if found != (True,):
-            raise InputProblem(
-                "{server}: this database holds no ledger yet, and a run never begins one there: voucher ledger prepare --ledger {server}"
-                " --profile PATH does",
-                server=name,
-            )
+        check_right(connection, right)
         known = about(connection)
         if owner is not None:
-            check_owner(name, Owner(known.base_url, known.agency), owner)
+            check_owner(connection.name, Owner(known.base_url, known.agency), owner)
         yield connection
 
 
-def _check_goes_on(name: str, connection: Connection) -> None:
+def _check_goes_on(connection: LedgerConnection) -> None:
     """Raise InputProblem for a ledger that was copied elsewhere, and for one into which a copy was not finished."""
     with as_problem():
         whys = connection.execute("SELECT why FROM voucher.gap WHERE closed_at IS NULL").fetchall()
         copying = connection.execute(
             "SELECT from_name FROM voucher.copying WHERE finished_at IS NULL"
         ).fetchone()
-    check_goes_on(name, successor(why for (why,) in whys))
+    check_goes_on(connection.name, successor(why for (why,) in whys))
     if copying:
         raise InputProblem(
             "{server}: {path} was being copied into it, and that was not finished; run that again: voucher ledger copy-to {server} --ledger {path}",
-            server=name,
+            server=connection.name,
             path=copying[0],
         )
 

@@ -22,7 +22,7 @@ from pipeline.ledger.read_ledger import LedgerCopy
 from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger_postgresql.evidence_changes import EvidenceChanges
 from pipeline.ledger_postgresql.part_reading import begin_moment, fetch
-from pipeline.ledger_postgresql.server_connection import connect
+from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import NOTHING, Message, to_text
@@ -47,7 +47,7 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
 
     hears_senders: ClassVar[bool] = True
 
-    _connection: psycopg.Connection
+    _connection: LedgerConnection
     seal: Callable[[Request], bytes] = no_seal
 
     @contextlib.contextmanager

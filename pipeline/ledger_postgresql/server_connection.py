@@ -7,25 +7,34 @@ from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
 
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem, LedgerProblem
-from pipeline.model.message import N_, Message, message, verbatim
+from pipeline.model.message import N_, NOTHING, Message, message, verbatim
 from pipeline.model.server_address import checked_ledger, server_name
 
+_ALWAYS_THERE = "postgres"  # a database that every server has, unless somebody has dropped it
 _PATIENCE = 10  # seconds, until a server that does not answer is away
 
 
-def connect(url: str) -> psycopg.Connection:
+class LedgerConnection(psycopg.Connection[TupleRow]):
+    """A connection to the server of an address; `name` is what messages and results call that."""
+
+    name = ""
+
+
+def connect(url: str) -> LedgerConnection:
     """A connection to a server, on which each transaction is one of its own.
 
     Raises InputProblem for an address that is none, or that is not safe to use; ServerAway where nobody answers there;
     LedgerProblem where what is acknowledged may be lost.
     """
     try:
-        connection = psycopg.connect(conninfo(url), autocommit=True)
+        connection = LedgerConnection.connect(conninfo(url), autocommit=True)
     except psycopg.Error as error:
-        raise ServerAway(_why_away(server_name(url), error)) from None
+        raise ServerAway(_why_refused(url, error) or _why_away(server_name(url), error)) from None
+    connection.name = server_name(url)
     try:
         _be_durable(connection)
     except BaseException:
@@ -50,6 +59,39 @@ def _be_durable(connection: psycopg.Connection) -> None:
                     "the ledger's server may lose what it has acknowledged: {setting} is off; set it on in postgresql.conf",
                     setting=name,
                 )
+
+
+def _why_refused(url: str, error: psycopg.Error) -> Message:
+    """Why a server that answers lets nobody into this database, as far as another one of it tells; nothing where it does not.
+
+    What a server says is in its own language, behind a severity and two blanks (protocol-error-fields; fe-protocol3.c), and comes without
+    its SQLSTATE.
+    """
+    if ":  " not in str(error):
+        return NOTHING
+    server, database = server_name(url), _settings(url).get("dbname", "")
+    try:
+        with psycopg.connect(make_conninfo(conninfo(url), dbname=_ALWAYS_THERE)) as connection:
+            found = connection.execute(
+                "SELECT has_database_privilege(oid, 'CONNECT') FROM pg_database WHERE datname = %s",
+                (database,),
+            ).fetchone()
+    except psycopg.Error:
+        return NOTHING
+    if found is None:
+        return message(
+            "{server}: there is no database of that name on this server; look at the address, or have an administrator make it: CREATE DATABASE"
+            " {database} TEMPLATE template0 ENCODING 'UTF8', and then voucher ledger prepare",
+            server=server,
+            database=database,
+        )
+    if found == (False,):
+        return message(
+            "{server}: the user in the address may not use this database; its owner allows it: GRANT CONNECT ON DATABASE {database} TO NAME",
+            server=server,
+            database=database,
+        )
+    return NOTHING
 
 
 def _why_away(server: str, error: psycopg.Error) -> Message:
@@ -101,8 +143,15 @@ def _why_away(server: str, error: psycopg.Error) -> Message:
     ):
         if applies:
             return message(text, server=server, why=verbatim(said))
+    if ":  " in said:
+        return message(
+            "{server}: the server lets nobody in for now, or not this user ({why}); an address without a user is one with your login name"
+            " here. Running the same command again is safe",
+            server=server,
+            why=verbatim(said),
+        )
     return message(
-        "{server}: the ledger's server can't be reached, or lets nobody in ({why}); running the same command again is safe",
+        "{server}: the ledger's server can't be reached ({why}); running the same command again is safe",
         server=server,
         why=verbatim(said),
     )

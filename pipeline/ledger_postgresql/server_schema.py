@@ -1,15 +1,18 @@
 """A new ledger on a server: its tables, rules, functions and roles, all of them or nothing."""
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from typing import Literal
 
 import psycopg
 from psycopg import sql
 
+from pipeline.ledger_postgresql.server_connection import LedgerConnection
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import verbatim
+from pipeline.model.message import N_, message, verbatim
 from pipeline.model.profile import Owner
 
 _PARTS = (
@@ -46,7 +49,52 @@ class About:
     settle_after: float
 
 
-def about(connection: psycopg.Connection) -> About:
+#: What somebody wants of a ledger: to know whose it is, look at it, change it and issue with it, or take part in the sending.
+Right = Literal["know", "look", "change", "work"]
+
+_CALLS = "SELECT has_function_privilege(oid, 'EXECUTE') FROM pg_proc WHERE pronamespace = to_regnamespace('voucher') AND proname = '{}'"
+#: What each takes, whichever role that comes by: whether the user has it, NULL where there is no ledger.
+_HAS: Mapping[Right, str] = {
+    "look": "SELECT has_any_column_privilege(oid, 'SELECT') FROM pg_class WHERE relnamespace = to_regnamespace('voucher') AND relname = 'attempt'",
+    "know": _CALLS.format("about"),
+    "change": _CALLS.format("begin_run"),
+    "work": _CALLS.format("join_work"),
+}
+_LACKS: Mapping[Right, tuple[str, str]] = {
+    "know": (N_("{server}: the user in the address has no right in this ledger; {cure}"), "voucher_reader"),
+    "look": (N_("{server}: the user in the address may not look at this ledger; {cure}"), "voucher_reader"),
+    "change": (
+        N_("{server}: the user in the address may not issue with this ledger, nor change it; {cure}"),
+        "voucher_issuer",
+    ),
+    "work": (
+        N_("{server}: the user in the address may not take part in the sending of this ledger; {cure}"),
+        "voucher_worker",
+    ),
+}
+
+
+def check_right(connection: LedgerConnection, right: Right) -> None:
+    """Raise InputProblem where the database holds no ledger, or for a user who may not do that in it."""
+    with as_problem():
+        found = connection.execute(_HAS[right].encode()).fetchone()
+    if found is None:
+        raise _no_ledger(connection.name)
+    if found != (True,):
+        text, role = _LACKS[right]
+        cure = message("whoever made the ledger allows it: GRANT {role} TO NAME", role=role)
+        raise InputProblem(text, server=connection.name, cure=cure)
+
+
+def _no_ledger(server: str) -> InputProblem:
+    return InputProblem(
+        "{server}: this database holds no ledger yet, and a run never begins one there: voucher ledger prepare --ledger {server}"
+        " --profile PATH does",
+        server=server,
+    )
+
+
+def about(connection: LedgerConnection) -> About:
     """What a ledger says of itself. Raises InputProblem where the database holds none, or one of another version."""
     with as_problem():
         try:
@@ -54,11 +102,12 @@ def about(connection: psycopg.Connection) -> About:
         except (psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedFunction):
             row = None
     if row is None:
-        raise InputProblem("this database holds no ledger yet")
+        raise _no_ledger(connection.name)
     found = About(*row)
     if found.version != _VERSION:
         raise InputProblem(
-            "the ledger's version is {found}, this program's {ours}; update the program",
+            "{server}: the ledger's version is {found}, this program's {ours}; update the program",
+            server=connection.name,
             found=found.version,
             ours=_VERSION,
         )

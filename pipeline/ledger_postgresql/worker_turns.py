@@ -19,6 +19,7 @@ from psycopg.rows import namedtuple_row
 
 from pipeline.boot_time import boot_time
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger_postgresql.server_connection import LedgerConnection
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import AGAIN, RULES, LedgerLacks, as_problem, problem_of
 from pipeline.model.errors import LedgerProblem
@@ -87,7 +88,7 @@ class Worker:
     `worker`: the ID by which this one may have joined before, where that was not acknowledged; else it makes one.
     """
 
-    def __init__(self, connection: psycopg.Connection, worker: uuid.UUID | None = None) -> None:
+    def __init__(self, connection: LedgerConnection, worker: uuid.UUID | None = None) -> None:
         self.worker = worker or uuid.uuid4()
         self._acknowledged = 0  # its last turn that it was told of
         self._highest = 0  # turn that it has asked for by give_back, whether that arrived or not
@@ -228,7 +229,7 @@ class Worker:
         count: int = given
         return count
 
-    def reconnect(self, connection: psycopg.Connection) -> None:
+    def reconnect(self, connection: LedgerConnection) -> None:
         """Go on by another connection, the first having broken; after a turn that was not acknowledged `give_back` comes first."""
         self._connection = connection
         # A worker that is stopped within a turn keeps others waiting no longer than it could send what the turn gives it.

@@ -17,6 +17,8 @@ _ADDRESS = re.compile(
 _MEANT_AS_ONE = re.compile(
     r"\s*(?:postgres|psql|pgsql)[\w+]*:|\w://[^/]*:[^/]*@|\b(?:host|dbname)\s*=", re.ASCII | re.IGNORECASE
 )
+#: What an address says before its settings, and what would be named by it and not reached: a setting wins over it.
+_NAMED_TWICE = re.compile(r"[?&](host|port|dbname)=", re.IGNORECASE)
 _PASSWORD = re.compile(r"//[^@]*:[^@]*@|pass(?:word|wd)\s*=", re.IGNORECASE)
 
 
@@ -27,6 +29,16 @@ def is_server(ledger: str) -> bool:
     (True, False)
     """
     return ledger.startswith(("postgresql://", "postgres://"))
+
+
+def shared_address(ledger: str | None) -> str:
+    """The address of a ledger that several machines share, for what is done with no other. Raises InputProblem for a file, and where none is named."""
+    if not is_server(ledger or ""):
+        raise InputProblem(
+            "this command is for a ledger that several machines share; name that with --ledger or VOUCHER_LEDGER, like"
+            " postgresql://host/database"
+        )
+    return checked_ledger(ledger or "")
 
 
 def checked_ledger(ledger: str) -> str:
@@ -48,6 +60,12 @@ def checked_ledger(ledger: str) -> str:
     if not _ADDRESS.fullmatch(ledger):
         raise InputProblem(
             "the ledger's address is not one of a PostgreSQL server; write it like postgresql://host/database"
+        )
+    if twice := _NAMED_TWICE.search(ledger):
+        raise InputProblem(
+            "the ledger's address has the setting {setting} after its “?”, so that another server or database would be reached than it names;"
+            " write it like postgresql://host/database",
+            setting=twice[1],
         )
     return ledger
 

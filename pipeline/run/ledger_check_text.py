@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
+from pipeline.ledger.clock import local_text
 from pipeline.model.message import P_, Message, Term, joined, message
 from pipeline.run.ledger_maintenance import LookedOver
 
@@ -36,7 +37,7 @@ def check_lines(found: LookedOver) -> Iterator[Message]:
     if looked.open_since:
         yield message(
             "A run that began at {begun} is on, or was killed; the next run puts it in order",
-            begun=looked.open_since,
+            begun=local_text(looked.open_since),
         )
     elif found.outcomes_wait:
         yield message(
@@ -47,7 +48,7 @@ def check_lines(found: LookedOver) -> Iterator[Message]:
         yield message(
             "Gap: it may lack what was issued after {since} ({why}); nothing is sent until voucher ledger"
             " close-gap",
-            since=looked.gap.since,
+            since=local_text(looked.gap.since),
             why=looked.gap.why,
         )
     if found.sound and looked.gap:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline import __version__
 from pipeline.file_writing import scratch_folder
 from pipeline.ledger import carrier_move, export
-from pipeline.ledger.clock import utc_now, utc_text
+from pipeline.ledger.clock import local_text, utc_now, utc_text
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import EARLY, UNREAD
 from pipeline.ledger.integrity_check import Looked
@@ -160,13 +160,13 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
         return message(
             "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap)",
             path=name,
-            since=text,
+            since=local_text(text),
         )
     return message(
         "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap);"
         " what was in its spill file is kept in {aside} for comparing",
         path=name,
-        since=text,
+        since=local_text(text),
         aside=str(aside),
     )
 
@@ -189,7 +189,8 @@ def gap_closed(
         held = ledger.held_since_gap()
         closed = ledger.close_gaps(closed_by, verbatim(evidence))
     settled = [
-        message("what was issued after {since} ({why})", since=gap.since, why=gap.why) for gap in closed
+        message("what was issued after {since} ({why})", since=local_text(gap.since), why=gap.why)
+        for gap in closed
     ]
     done = message(
         "{path}: may be used for sending again; settled: {settled}",
@@ -218,7 +219,7 @@ def _unseen(ledger: LedgerToChange, gap: Gap) -> Message:
         "voucher reconcile was given no statement since the gap was found that was made after"
         " {since}; what the ledger lacks would be issued again. Give it the carrier's complete"
         " statement from then on: voucher reconcile --statement FILE",
-        since=gap.since,
+        since=local_text(gap.since),
     )
 
 

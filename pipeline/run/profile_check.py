@@ -19,7 +19,7 @@ from pipeline.model.job import Job
 from pipeline.model.message import Message, Term, joined, message, system_error
 from pipeline.model.profile import Carrier, Profile, is_loopback
 from pipeline.model.server_address import is_server
-from pipeline.open_ledger import existing_ledger
+from pipeline.open_ledger import shared_ledger_answers
 from pipeline.secret_keys import KEYRING_SERVICE, key_places, load_secrets
 
 _FLIGHT, *_SERVICES = (choice.name for choice in PRODUCTS)
@@ -178,8 +178,8 @@ def server_finding(profile: Profile, ledger: str | None) -> Finding:
     """Whether a ledger that several machines share is there, and is this carrier's."""
     job = Job((), profile, None, ledger=ledger)
     try:
-        with existing_ledger(job, job.owner) as found:
-            return Finding(message("Ledger: {ledger} answers, and is this carrier's", ledger=found.name))
+        name = shared_ledger_answers(job)
+        return Finding(message("Ledger: {ledger} answers, and is this carrier's", ledger=name))
     except InputProblem as problem:
         return _missing(message("Ledger: {problem}", problem=problem.message))
     except LedgerProblem as problem:

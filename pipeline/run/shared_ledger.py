@@ -1,13 +1,14 @@
 """What a team does with a ledger that several machines share: make it, see who takes part, say what only a person can say."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import psycopg
 
 from pipeline.ledger_postgresql import invitations, known_workers, server_schema
 from pipeline.ledger_postgresql.known_workers import Claims, KnownWorker, named
+from pipeline.ledger_postgresql.opening_shared import connected
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
@@ -15,7 +16,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, joined, message, verbatim
 from pipeline.model.profile import Profile
-from pipeline.model.server_address import is_server, server_name
+from pipeline.model.server_address import server_name, shared_address
 
 _SETTLED_AFTER = 24.0  # hours, where neither the option nor the profile says
 _HOUR = 3600
@@ -60,7 +61,7 @@ def script(job: Job, bounds: Bounds) -> str:
 def prepared(job: Job, bounds: Bounds) -> list[Message]:
     """Make a ledger for the profile's carrier; what was made, and what comes next."""
     owner = job.owner
-    with _server(job) as connection:
+    with contextlib.closing(connect(shared_address(job.ledger))) as connection:
         server_schema.prepare(connection, owner, bounds, invitations.statements())
     made = message(
         "{ledger}: the ledger of {owner} is made. A request is sent within {send_within} s of its claim; a worker that is silent for {lease} s"
@@ -86,7 +87,7 @@ def next_steps() -> list[Message]:
 
 def workers(job: Job) -> tuple[list[KnownWorker], Message]:
     """All workers, and why nothing is claimed by any of them; nothing where they may claim."""
-    with _server(job) as connection:
+    with connected(shared_address(job.ledger), None, "look") as connection:
         return known_workers.known_workers(connection), _shut(job, known_workers.claims(connection))
 
 
@@ -105,7 +106,7 @@ def declared_dead(
     job: Job, beginning: str, said: tuple[str, str], confirm: Callable[[Message], bool]
 ) -> Message:
     """Record that somebody (`said`: who, and how) has seen a worker dead; what was done, nothing if declined."""
-    with _server(job) as connection:
+    with connected(shared_address(job.ledger), None, "change") as connection:
         one = named(known_workers.known_workers(connection), beginning)
         shown = _shown(one)
         if one.ended:
@@ -141,7 +142,7 @@ def declared_dead(
 
 def vouching(job: Job) -> tuple[bool, list[Message]]:
     """Whether claims are open since the server was started, and of whom they wait, with what can be done about each."""
-    with _server(job) as connection:
+    with connected(shared_address(job.ledger), None, "change") as connection:
         if known_workers.open_claims(connection):
             said = [message("{ledger}: claims are open; there is nothing to vouch for", ledger=_name(job))]
             PostgresqlLedger(connection).note_gap(said.append)
@@ -182,7 +183,7 @@ def vouched(
 
     Whether claims are open then, and what was done; nothing if declined.
     """
-    with _server(job) as connection:
+    with connected(shared_address(job.ledger), None, "change") as connection:
         if known_workers.open_claims(connection):
             raise InputProblem("{ledger}: claims are open; there is nothing to vouch for", ledger=_name(job))
         known = known_workers.known_workers(connection)
@@ -234,13 +235,3 @@ def _shown(one: KnownWorker) -> Message:
 
 def _name(job: Job) -> str:
     return server_name(job.ledger or "")
-
-
-@contextlib.contextmanager
-def _server(job: Job) -> Iterator[psycopg.Connection]:
-    if job.ledger is None or not is_server(job.ledger):
-        raise InputProblem(
-            "this is for a ledger that several machines share; name it with --ledger or VOUCHER_LEDGER, like postgresql://host/database"
-        )
-    with contextlib.closing(connect(job.ledger)) as connection:
-        yield connection

@@ -1,16 +1,12 @@
 """`voucher worker`: takes part in the sending of a ledger that several machines share."""
 
-import contextlib
-
-from pipeline.ledger.opening import check_owner
-from pipeline.ledger_postgresql.server_connection import connect
+from pipeline.ledger_postgresql.opening_shared import connected
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.worker_spill import take_in
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import message
-from pipeline.model.profile import Owner
-from pipeline.model.server_address import is_server, server_name
+from pipeline.model.server_address import server_name, shared_address
 from pipeline.submission.event_loop import event_loop
 from pipeline.submission.shared_worker import Working, work
 
@@ -20,19 +16,13 @@ def take_part(job: Job, watch: Watch, *, once: bool) -> None:
 
     Raises InputProblem where no shared ledger is named, or it is another carrier's; LedgerProblem where the ledger is not what it was.
     """
-    address, keys = job.ledger or "", job.secrets
-    if not is_server(address):
-        raise InputProblem(
-            "this is for a ledger that several machines share; name it with --ledger or VOUCHER_LEDGER, like postgresql://host/database"
-        )
+    address, keys = shared_address(job.ledger), job.secrets
     if keys is None:
         raise InputProblem(
             "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
         )
-    with contextlib.closing(connect(address)) as connection:
-        known = about(connection)
-        check_owner(server_name(address), Owner(known.base_url, known.agency), job.owner)
-        take_in(connection, known.ledger_id, watch.warn)
+    with connected(address, job.owner, "work") as connection:
+        take_in(connection, about(connection).ledger_id, watch.warn)
     watch.note(
         message(
             "Worker of {ledger}: waits for runs, and sends at most {count} requests at once; Ctrl-C ends it",

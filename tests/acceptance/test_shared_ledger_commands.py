@@ -202,6 +202,73 @@ def bare_profile(desk: Desk) -> Path:
     return path
 
 
+OF_SHARED = {
+    "workers": ("ledger", "workers"),
+    "declare-dead": ("ledger", "declare-dead", "abcd1234", "--how", "it burned"),
+    "vouch": ("ledger", "vouch"),
+    "worker": ("worker", "--once"),
+    "copy-to": ("ledger", "copy-to", "new.ledger"),
+}
+
+
+@pytest.mark.parametrize("command", OF_SHARED)
+def test_a_database_without_a_ledger_and_a_user_without_rights_are_told_with_the_cure(
+    desk: Desk, postgresql: Server, database: str, url: str, command: str
+) -> None:
+    def told(address: str, *more: str) -> str:
+        ran = desk.voucher(*OF_SHARED[command], "--ledger", address, *more)
+        assert ran.code == 2, ran
+        assert server_name(url) in ran.err
+        assert "owner@" not in ran.err
+        return ran.err
+
+    assert f"voucher ledger prepare --ledger {server_name(url)}" in told(url)
+    assert "这个数据库里还没有台账" in told(url, "--lang", "zh")
+    assert prepare(desk, url).code == 0
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(b"CREATE ROLE nothing LOGIN")
+        try:
+            nothing = postgresql.url(database, "nothing")
+            assert re.search(r"the user in the address .*: GRANT voucher_\w+ TO NAME", told(nothing))
+            in_chinese = told(nothing, "--lang", "zh")
+            assert ("地址中的用户" in in_chinese, "permission denied" in in_chinese) == (True, False)
+        finally:
+            owner.execute(b"DROP ROLE nothing")
+
+
+def test_a_worker_is_told_before_it_waits_that_it_may_not_take_part(
+    desk: Desk, postgresql: Server, database: str, url: str
+) -> None:
+    assert prepare(desk, url).code == 0
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(
+            b"CREATE ROLE looks LOGIN IN ROLE voucher_reader; CREATE ROLE works LOGIN IN ROLE voucher_worker"
+        )
+        try:
+            ran = desk.voucher("worker", "--once", "--ledger", postgresql.url(database, "looks"))
+            assert (ran.code, "waits for runs" in ran.err) == (2, False)
+            assert "GRANT voucher_worker TO NAME" in ran.err
+            works = postgresql.url(database, "works")
+            assert desk.voucher("worker", "--once", "--ledger", works).code == 0
+            known = desk.voucher("profile", "check", "--ledger", works)
+            assert "answers, and is this carrier's" in known.err + known.out
+            assert "GRANT voucher_reader TO NAME" in desk.voucher("ledger", "check", "--ledger", works).err
+        finally:
+            owner.execute(b"DROP ROLE looks; DROP ROLE works")
+
+
+def test_a_gap_is_told_in_local_time_as_it_was_marked(desk: Desk, url: str) -> None:
+    assert prepare(desk, url).code == 0
+    desk.environment["TZ"] = "Asia/Shanghai"
+    given = ("--ledger", url)
+    marked = desk.voucher("ledger", "mark-gap", "--since", "2026-11-20T07:30", "--why", "a copy", *given)
+    looked = desk.voucher("ledger", "check", *given)
+    closed = desk.voucher("ledger", "close-gap", "--evidence", "nothing after it", "--yes", *given)
+    assert [ran.code for ran in (marked, looked, closed)] == [0, 3, 0]
+    for ran in (marked, looked, closed):
+        assert "2026-11-20 07:30:00+08:00" in ran.err + ran.out
+
+
 @pytest.mark.parametrize("command", ["prepare", "workers", "declare-dead", "vouch"])
 def test_they_are_for_a_shared_ledger_alone(desk: Desk, command: str) -> None:
     desk.environment["VOUCHER_PROFILE"] = str(desk.profile(CARRIER))
@@ -430,7 +497,8 @@ def test_only_an_issuer_says_such_a_thing(at: At, postgresql: Server, database: 
             "--ledger",
             postgresql.url(database, "looks"),
         )
-        assert ran.code == 3
-        assert "this role may not do that" in ran.err
+        assert ran.code == 2
+        assert "may not issue with this ledger, nor change it" in ran.err
+        assert "GRANT voucher_issuer TO NAME" in ran.err
     finally:
         owner.execute("DROP ROLE looks")

@@ -229,11 +229,28 @@ def test_a_password_comes_from_a_file_alone(
 
 
 def test_what_the_server_says_of_a_login_comes_through_without_an_address(guarded: Server) -> None:
-    with pytest.raises(ServerAway, match=r'lets nobody in \(.*role "nobody-here" does not exist') as refused:
+    with pytest.raises(
+        ServerAway, match=r'or not this user \(.*role "nobody-here" does not exist'
+    ) as refused:
         connect(guarded.url("postgres", "nobody-here"))
     assert "@" not in str(refused.value)
-    with pytest.raises(ServerAway, match='database "none" does not exist'):
-        connect(guarded.url("none"))
+
+
+def test_a_database_that_is_not_there_or_not_for_everybody_is_told_in_words_of_ours(
+    postgresql: Server,
+) -> None:
+    here = f"postgresql://127.0.0.1:{postgresql.port}"
+    with pytest.raises(ServerAway) as refused:
+        connect(postgresql.url("none"))
+    assert str(refused.value).startswith(f"{here}/none: there is no database of that name on this server; ")
+    name = postgresql.new_database()
+    with psycopg.connect(postgresql.url(name), autocommit=True) as owner:
+        owner.execute(f"CREATE ROLE out_{name} LOGIN; REVOKE CONNECT ON DATABASE {name} FROM PUBLIC".encode())
+    with pytest.raises(ServerAway) as refused:
+        connect(postgresql.url(name, f"out_{name}"))
+    assert str(refused.value) == (
+        f"{here}/{name}: the user in the address may not use this database; its owner allows it: GRANT CONNECT ON DATABASE {name} TO NAME"
+    )
 
 
 # --- roles -----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from pipeline.ledger import (
     opening,
     runs,
 )
-from pipeline.ledger.clock import utc_now
+from pipeline.ledger.clock import local_text, utc_now
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.ledger_file import LedgerFile, as_problem
 from pipeline.ledger.lock import Named
@@ -134,7 +134,7 @@ def test_a_ledger_without_a_gap_lacks_nothing(ledger: OpenLedger) -> None:
 
 def test_nothing_is_sent_while_a_gap_is_open(ledger: OpenLedger) -> None:
     gaps.mark_gap(ledger._connection, "2026-11-01", verbatim("a copy was put back"))
-    lacking = "this ledger may lack what was issued after 2026-11-01 (a copy was put back)"
+    lacking = f"this ledger may lack what was issued after {local_text('2026-11-01')} (a copy was put back)"
     assert str(ledger.lacking()) == lacking
     with pytest.raises(InputProblem) as refused:
         ledger.check_complete(2)
@@ -353,7 +353,7 @@ def test_what_may_be_missing_is_noted_by_whoever_only_reads(book: Book) -> None:
     gaps.mark_gap(book.connection, "2026-11-01", verbatim("a copy was put back"))
     LedgerFile(book.path, book.connection).note_gap(said.watch.note)
     assert said.noted == [
-        "This ledger may lack what was issued after 2026-11-01 (a copy was put back): nothing is sent until voucher ledger close-gap"
+        f"This ledger may lack what was issued after {local_text('2026-11-01')} (a copy was put back): nothing is sent until voucher ledger close-gap"
     ]
 
 

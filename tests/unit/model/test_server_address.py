@@ -3,7 +3,7 @@ import re
 import pytest
 
 from pipeline.model.errors import InputProblem
-from pipeline.model.server_address import checked_ledger, is_server, server_name
+from pipeline.model.server_address import checked_ledger, is_server, server_name, shared_address
 
 SECRET = "s3cret"
 
@@ -56,6 +56,20 @@ def test_what_may_have_a_password_is_refused_and_never_repeated(mistyped: str) -
     with pytest.raises(InputProblem) as refused:
         checked_ledger(mistyped)
     assert not re.search(f"{SECRET}|word@|chen", str(refused.value))
+
+
+@pytest.mark.parametrize("setting", ["host", "port", "dbname"])
+def test_nothing_is_reached_but_what_the_address_names(setting: str) -> None:
+    for address in ("postgresql://a/b?{}=evil", "postgresql://a/b?application_name=x&{}=evil"):
+        with pytest.raises(InputProblem, match=f"has the setting {setting} after") as refused:
+            checked_ledger(address.format(setting))
+        assert "evil" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ledger", [None, "", "a.ledger"])
+def test_what_is_for_a_shared_ledger_says_so(ledger: str | None) -> None:
+    with pytest.raises(InputProblem, match="this command is for a ledger that several machines share"):
+        shared_address(ledger)
 
 
 def test_a_database_is_named() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline.ledger import reversals
+from pipeline.ledger.clock import local_text
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.evidence import Evidence, Misread, Reversal
 from pipeline.model.message import message
@@ -95,7 +96,7 @@ def test_a_run_with_a_sandbox_of_its_own_needs_no_keys(desk: Desk, table_of: Tab
 def test_where_the_ledger_may_lack_something_nothing_is_sent(desk: Desk, table_of: Tables) -> None:
     desk.gap()
     done = tried(desk, *map(table_of, (rows(1), rows(2, passenger_name=""), rows(3))))
-    lacking = "this ledger may lack what was issued after 2026-11-01T00:00:00.000+00:00 (a copy was put back)"
+    lacking = f"this ledger may lack what was issued after {local_text('2026-11-01T00:00:00.000+00:00')} (a copy was put back)"
     assert [str(one.result.stopped) for one in done] == [lacking, "", lacking]
     assert [[row.status for row in one.result.rows] for one in done] == [
         ["not_sent"], ["invalid"], ["not_sent"],

@@ -13,6 +13,7 @@ goes to a server of our own (`connected`).
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
@@ -54,6 +55,7 @@ class Client:
         # What makes the request to a path: a function, so that nothing that shows this object shows the key.
         self._made = made
         self._requests: dict[str, aiohttp.ClientRequest] = {}
+        self._heads: dict[str, bytes] = {}  # by path, where no proxy is told anything in them
 
     async def post(
         self, path: str, body: bytes, send_by: float | None = None
@@ -75,7 +77,12 @@ class Client:
             held.close()
             return NotSent(Message(_STRAY)), HeldConnection()
         try:
-            return await self._answer_over(connection, _head(request, len(body)) + body, send_by), held
+            if (head := self._heads.get(path)) is None:
+                head = _head(request)
+                if request.proxy is None:
+                    self._heads[path] = head
+            whole = b"%s%d\r\n\r\n%s" % (head, len(body), body)
+            return await self._answer_over(connection, whole, send_by), held
         except Exception as error:  # noqa: BLE001 - whatever it was, the request may have arrived
             held.close()
             broken = isinstance(error, HttpProcessingError | aiohttp.ClientPayloadError)
@@ -123,20 +130,25 @@ async def connect(
     connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
 ) -> Connection:
     """A connection for a request, one that was kept or a new one. Raises aiohttp's errors; nothing was sent then."""
-    patience = aiohttp.ClientTimeout(connect=profile.submission.connect_timeout_seconds)
+    patience = _patience(profile.submission.connect_timeout_seconds)
     try:
         return await connections.connect(request, [], patience)
     except TimeoutError as error:
         raise aiohttp.ConnectionTimeoutError from error
 
 
-def _head(request: aiohttp.ClientRequest, length: int) -> bytes:
-    """A request's first lines; made for each, as a proxy's own header comes in with the first connection."""
+@functools.cache  # else made for each request
+def _patience(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(connect=seconds)
+
+
+def _head(request: aiohttp.ClientRequest) -> bytes:
+    """A request's first lines, up to the length of its body; a proxy's own header comes in with the first connection."""
     whole = request.proxy is not None and not request.is_ssl()  # a proxy without a tunnel is told whom to ask
-    request.headers["Content-Length"] = str(length)  # in place of aiohttp's own, which knows of no body
+    request.headers.popall("Content-Length", None)  # aiohttp's own, which knows of no body
     target = str(request.url) if whole else request.url.raw_path_qs
     lines = [f"{name}: {value}" for name, value in request.headers.items()]
-    return "\r\n".join((f"POST {target} HTTP/1.1", *lines, "", "")).encode()
+    return "\r\n".join((f"POST {target} HTTP/1.1", *lines, "Content-Length: ")).encode()
 
 
 def _short_ascii(header: str) -> str:

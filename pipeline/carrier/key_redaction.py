@@ -72,11 +72,11 @@ class Concealed:
 
     def answer(self, answer: Answered) -> Answered:
         """An answer as it came, but for the keys; for keeping, not for interpreting."""
-        body = self.text(answer.body.decode("latin-1")).encode("latin-1")
-        retry_after = self.text(answer.retry_after)
-        if (body, retry_after) == (answer.body, answer.retry_after):
-            return answer
-        return replace(answer, body=body, retry_after=retry_after)
+        came = answer.body.decode("latin-1"), answer.retry_after
+        body, retry_after = kept = self.text(came[0]), self.text(came[1])
+        return (
+            answer if kept == came else replace(answer, body=body.encode("latin-1"), retry_after=retry_after)
+        )
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """An outcome without the keys: what the carrier says inside an encrypted result is readable only here."""

@@ -24,6 +24,7 @@ from pipeline.model.request import Asked
 _NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+")
 _DETAIL_LENGTH = 300
+_OK = message("HTTP {status}", status=200)
 _WRONG_ADDRESS = (404, 405)
 #: What a person looks at first where every request is refused, by the reason.
 _CHECK = {
@@ -132,7 +133,7 @@ def _answered(answer: Answered, asked: Asked, cipher: Cipher, answers: Answers) 
     if status != 200 and _claims_success(answer, asked, cipher):
         detail = message("HTTP {status}, though the answer says success", status=status)
         return Outcome("unknown", "answer_unexplained", detail=detail)
-    detail = message("HTTP {status}", status=status)
+    detail = _OK if status == 200 else message("HTTP {status}", status=status)
     if status in _WRONG_ADDRESS:
         return Outcome("not_sent", "carrier_unreachable", detail=detail, stop=True)
     if status in answers.key_refused_codes:

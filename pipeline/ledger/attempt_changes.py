@@ -19,14 +19,14 @@ from pipeline.model.message import system_error, to_text
 from pipeline.model.outcome import Answered, Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Sending:
     """The request is about to leave."""
 
     attempt_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class GotAnswer:
     """An answer came in and nobody has looked at it yet."""
 
@@ -34,7 +34,7 @@ class GotAnswer:
     answer: Answered
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Ended:
     """What the attempt came to; acknowledged with the outcome as it is recorded."""
 
@@ -42,7 +42,7 @@ class Ended:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Again:
     """A new attempt like an ended one of this run; acknowledged with its (attempt_id, attempt).
 
@@ -55,6 +55,9 @@ class Again:
 
 Change = Sending | GotAnswer | Ended | Again
 Acknowledged = tuple[int, int] | Outcome | None
+#: A change as it goes from process to process: its kind and what it says, in values of Python's own. To pickle one of the classes
+#: above, and to read it again, takes several times as long, for each request.
+Plain = tuple[Any, ...]
 
 # NOT INDEXED leaves SQLite the rowid alone to find an attempt by; of the index of open attempts it would read all of
 # them for each change. The raw answer goes as hexadecimal digits: JSON has no bytes.
@@ -75,7 +78,44 @@ WHERE attempt_id = ended ->> 0 AND state = 'sending'
 """
 
 
-def write_as_sets(connection: apsw.Connection, changes: Sequence[Change]) -> bool:
+def plain(change: Change) -> Plain:
+    """A change in plain values."""
+    match change:
+        case Sending(attempt_id):
+            return "sending", attempt_id
+        case GotAnswer(attempt_id, answer):
+            return "answered", attempt_id, answer.http_status, answer.body, answer.retry_after
+        case Ended(attempt_id, o):
+            return (
+                "ended",
+                attempt_id,
+                o.state,
+                o.reason,
+                o.number,
+                o.trace_id,
+                o.detail,
+                o.stop,
+                o.retry_after,
+            )
+        case Again(attempt_id, pause):
+            return "again", attempt_id, pause
+
+
+def _of_plain(change: Plain) -> Change:
+    """The change that these plain values are of."""
+    kind, attempt_id, *said = change
+    match kind:
+        case "sending":
+            return Sending(attempt_id)
+        case "answered":
+            return GotAnswer(attempt_id, Answered(*said))
+        case "ended":
+            return Ended(attempt_id, Outcome(*said))
+        case _:
+            return Again(attempt_id, *said)
+
+
+def write_as_sets(connection: apsw.Connection, changes: Sequence[Plain]) -> bool:
     """Write changes in the transaction that is on, each kind in one statement, in the order that an attempt goes through them.
 
     False if not all fit, and then the transaction is to be undone. Raises what keeps any from being written.
@@ -85,13 +125,13 @@ def write_as_sets(connection: apsw.Connection, changes: Sequence[Change]) -> boo
     sendings: list[Any] = []
     for change in changes:
         match change:
-            case Sending(attempt_id):
+            case ("sending", attempt_id):
                 sendings.append(attempt_id)
-            case GotAnswer(attempt_id, answer):
-                answers.append([attempt_id, answer.http_status, answer.body.hex(), answer.retry_after])
-            case Ended(attempt_id, o):
-                ends.append([attempt_id, o.state, o.reason, o.number, o.trace_id, to_text(o.detail)])
-            case Again():
+            case ("answered", attempt_id, http_status, body, retry_after):
+                answers.append([attempt_id, http_status, body.hex(), retry_after])
+            case ("ended", attempt_id, state, reason, number, trace_id, detail, *_):
+                ends.append([attempt_id, state, reason, number, trace_id, to_text(detail)])
+            case _:  # that of another attempt can't be one of a set
                 return False
     now = utc_now()
     try:
@@ -105,9 +145,9 @@ def write_as_sets(connection: apsw.Connection, changes: Sequence[Change]) -> boo
     return True
 
 
-def write_alone(connection: apsw.Connection, changes: Sequence[Change]) -> list[Acknowledged | LedgerProblem]:
+def write_alone(connection: apsw.Connection, changes: Sequence[Plain]) -> list[Acknowledged | LedgerProblem]:
     """Write changes in the transaction that is on, one by one; each one's acknowledgement, or why it alone is refused."""
-    return [_alone(connection, change) for change in changes]
+    return [_alone(connection, _of_plain(change)) for change in changes]
 
 
 def _alone(connection: apsw.Connection, change: Change) -> Acknowledged | LedgerProblem:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from pipeline.ledger import attempt_changes, opening
-from pipeline.ledger.attempt_changes import Acknowledged, Change
+from pipeline.ledger.attempt_changes import Acknowledged, Plain
 from pipeline.ledger.lock import Lock, Named
 from pipeline.model.errors import LedgerProblem, Stop
 from pipeline.model.message import NOTHING, Message, message, system_error
@@ -50,7 +50,7 @@ _SETTINGS = {
 class Part(NamedTuple):
     """Changes of a group; `last`: those that come next are of another."""
 
-    changes: Sequence[Change]
+    changes: Sequence[Plain]
     last: bool
 
 
@@ -146,11 +146,11 @@ class _Committer:
     def __init__(self, connection: apsw.Connection, named: Named) -> None:
         self._connection = connection
         self._named = named
-        self._group: list[Change] = []
+        self._group: list[Plain] = []
         self._fits = True  # it could be written as sets, as far as it is there
         self._failure = NOTHING
 
-    def add(self, changes: Sequence[Change]) -> None:
+    def add(self, changes: Sequence[Plain]) -> None:
         """Write a part of a group. After a failure nothing more is written: the next start reads what reached the disk."""
         begins = not self._group
         self._group += changes
@@ -171,14 +171,14 @@ class _Committer:
                 self._fail(error)
         return Written(self._failure)
 
-    def _write(self, changes: Sequence[Change], *, begins: bool) -> None:
+    def _write(self, changes: Sequence[Plain], *, begins: bool) -> None:
         # By what is there of the group, not by whether a transaction is on: where it was lost midway, COMMIT has to fail.
         if begins:
             self._connection.execute("BEGIN IMMEDIATE")
             self._fits = True
         self._fits = self._fits and attempt_changes.write_as_sets(self._connection, changes)
 
-    def _committed(self, group: Sequence[Change]) -> Written:
+    def _committed(self, group: Sequence[Plain]) -> Written:
         if gone := self._named.gone:
             raise LedgerProblem(
                 "{path}: the ledger is not under its name any more ({why}); put it back, with the files that"

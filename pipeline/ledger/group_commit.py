@@ -24,6 +24,7 @@ from pipeline.ledger.attempt_changes import (
     Ended,
     GotAnswer,
     Sending,
+    plain,
 )
 from pipeline.ledger.commit_process import LENGTH, Part, Written, packed, unwritable
 from pipeline.ledger.lock import Named
@@ -155,7 +156,7 @@ class Writer:
 
     def _write(self, *, last: bool) -> None:
         """Let the process have what it has not yet, to be written while more comes up."""
-        part = Part([change for change, _ in self._waiting[self._written :]], last)
+        part = Part([plain(change) for change, _ in self._waiting[self._written :]], last)
         if (part.changes or last) and not self._failure:
             self._unsaid += packed(part)
             self._written = len(self._waiting)

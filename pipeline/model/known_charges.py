@@ -90,7 +90,7 @@ class Doubts:
 
     def about(self, request: Request) -> bool:
         """Whether the carrier's no to this request may mean that a charge of it is issued already."""
-        return any(
+        return bool(self.identities or self.wires) and any(
             charge.identity in self.identities
             or (charge.identity.ticket_no, wire_text(charge.wire)) in self.wires
             for charge in request.charges

@@ -15,7 +15,7 @@ from pipeline.ledger.operations import RunLedger
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.model.job import Job, Watch
+from pipeline.model.job import Job, Watch, no_log
 from pipeline.model.known_charges import Doubts
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome, Result
@@ -56,6 +56,8 @@ class Run:
 
     def note_ended(self, attempt: AttemptEnd, outcome: Outcome) -> None:
         """Log what an attempt came to."""
+        if self.watch.log is no_log:  # as mostly, and for each request that would be said to nobody
+            return
         self.watch.log(
             "request_ended",
             **attempt._asdict(),

@@ -164,7 +164,7 @@ def _recorded(
 
 def _committed(connection: apsw.Connection, group: Sequence[Change]) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    if not attempt_changes.write_as_sets(connection, group):
+    if not attempt_changes.write_as_sets(connection, [*map(attempt_changes.plain, group)]):
         raise RuntimeError("the ledger refused a change")
     connection.execute("COMMIT")
 

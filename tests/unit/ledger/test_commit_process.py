@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pipeline.ledger import commit_process, in_use, opening
-from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending
+from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending, plain
 from pipeline.ledger.commit_process import Written, committing, packed
 from pipeline.ledger.group_commit import Writer, group_commit
 from pipeline.ledger.lock import Lock, Named
@@ -260,7 +260,7 @@ def test_what_a_process_that_fails_and_ends_had_is_spilled_once(
 def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     committer = commit_process._Committer(book.connection, Named(book.path))
-    committer.add([Sending(99)])
+    committer.add([plain(Sending(99))])
     refused = committer.written()
-    committer.add([Sending(attempt.attempt_id)])
+    committer.add([plain(Sending(attempt.attempt_id))])
     assert (len(refused.results or ()), committer.written().results) == (1, None)

@@ -3,6 +3,7 @@
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
 #: What characters take of the workbooks' letters (Arial) in thousandths of their height; the others of ASCII take a digit's.
 _WIDTHS = {
@@ -20,6 +21,15 @@ class _Letters(dict[str, int]):
         return self[letter]
 
 
+class _Cells(dict[str, int]):
+    """How many Latin characters wide each character is, likewise."""
+
+    def __missing__(self, character: str) -> int:
+        self[character] = 2 if is_wide(character) else 1
+        return self[character]
+
+
+_cells_of = _Cells().__getitem__
 _wide_is = _Letters((letter, width) for width, letters in _WIDTHS.items() for letter in letters).__getitem__
 _COLUMN = 525  # of 10 points: what a column is measured by, a digit of the workbook's own letters
 _BESIDE = 1.3  # of a column's width, what stays free on its left and right
@@ -38,7 +48,18 @@ def cells_wide(text: str) -> int:
     >>> cells_wide("票号 A1")
     7
     """
-    return len(text) if text.isascii() else sum(2 if is_wide(character) else 1 for character in text)
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def fit_on_a_line(texts: Sequence[str], width: float) -> bool:
+    """Whether each of these texts has one line in a cell of that width, as is seen of their widest letter and the longest of them.
+
+    >>> fit_on_a_line(["9991000218193", "9991000003064"], 16), fit_on_a_line(["WWWWWWWWWWWWW", "i"], 16)
+    (True, False)
+    """
+    letters = set("".join(texts))
+    widest = max(map(_wide_is, letters), default=0) * max(map(len, texts), default=0)
+    return "\n" not in letters and widest <= _room(width)
 
 
 def lines_high(text: str, width: float, most: int) -> float:
@@ -47,11 +68,16 @@ def lines_high(text: str, width: float, most: int) -> float:
     >>> lines_high("one", 10, 12), lines_high("one, two and three", 10, 12), lines_high("开票结果", 6, 12)
     (1, 2, 2.2)
     """
-    room = (width - _BESIDE) * _COLUMN
+    room = _room(width)
     if "\n" not in text and sum(map(_wide_is, text)) <= room:  # as nearly all texts
         return 1
     lines = min(sum(_wrapped(line, room, most) for line in text.split("\n")[:most]), most)
     return lines if lines == 1 or cells_wide(text) == len(text) else lines * _WIDE_LINE
+
+
+def _room(width: float) -> float:
+    """What a cell's width has room for on a line, in thousandths of the letters' height."""
+    return (width - _BESIDE) * _COLUMN
 
 
 def _wrapped(line: str, room: float, most: int) -> int:

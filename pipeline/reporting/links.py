@@ -71,6 +71,14 @@ class Places:
         self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)
         self.repeats = result.repeats
 
+    def looked_into(self) -> set[int]:
+        """The rows of which `remedy` may say a place, by their positions."""
+        found = {*self.rows.failed, *self.repeats}
+        if self.doubts:
+            asked = enumerate(self.rows.requests)
+            found.update(position for position, ids in asked if not self.doubts.keys().isdisjoint(ids))
+        return found
+
     def remedy(self, position: int) -> str:
         """Where to look for a row: its line of Failures, or of Unknown, or the row that it repeats; "" where nowhere."""
         if position in self.failures:

@@ -37,15 +37,22 @@ def _outcomes(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
     # Issued, but with other contents: a person has to look at it, which green would hide.
     tones = dict.fromkeys(rows.having("differs_from_issued"), "warn")
 
+    looked_into = places.looked_into() | tones.keys()
+
     def ours(start: int, stop: int) -> Block:
         return [
             rows.file[start:stop],
             rows.sheet[start:stop],
             rows.number[start:stop],
-            [_status(position, places, tones.get(position, "")) for position in range(start, stop)],
+            [
+                _status(position, places, tones.get(position, "")) if position in looked_into else status
+                for position, status in enumerate(rows.status[start:stop], start)
+            ],
             rows.vouchers[start:stop],
             [
-                reason_lines(rows.reasons(position), lang, letters, line_number(position))
+                reason_lines(reasons, lang, letters, line_number(position))
+                if (reasons := rows.reasons(position))
+                else ""
                 for position in range(start, stop)
             ],
             [_request(asked, places) for asked in rows.requests[start:stop]],

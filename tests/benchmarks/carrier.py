@@ -5,7 +5,7 @@ bare asyncio, because it shares the machine with what is measured.
 
     python -m tests.benchmarks.carrier --wait 0.02 [--tls CERTIFICATE.pem]
 
-prints its address, and at its end (SIGTERM) the most requests that came within any second.
+prints its address, and at its end (SIGTERM) the most requests that came within any second, and the microseconds of processor that it took for one.
 """
 
 import argparse
@@ -39,7 +39,7 @@ class _Answering(asyncio.Protocol):
     cipher = Cipher(KEYS["VOUCHER_ENCRYPTION_KEY"])
     numbers = itertools.count(time.time_ns())  # a ledger that is kept may have numbers of an earlier carrier
     arrived: ClassVar[deque[float]] = deque()
-    most = 0
+    most = count = 0
     wait = 0.0
 
     def __init__(self) -> None:
@@ -68,6 +68,7 @@ class _Answering(asyncio.Protocol):
     @classmethod
     def _count(cls) -> None:
         """Note the arrival, and the most that came within any one second."""
+        cls.count += 1
         now = time.monotonic()
         cls.arrived.append(now)
         while now - cls.arrived[0] >= 1:
@@ -101,8 +102,10 @@ async def _serve(wait: float, port: int, pem: Path | None) -> None:
     loop.add_signal_handler(signal.SIGTERM, done.set)
     server = await loop.create_server(_Answering, "127.0.0.1", port, ssl=tls)
     _tell(f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    begun = time.process_time()
     await done.wait()
     _tell(f"most_in_a_second={_Answering.most}")
+    _tell(f"processor={1e6 * (time.process_time() - begun) / max(_Answering.count, 1):.1f}")
 
 
 def _tell(line: str) -> None:
@@ -134,7 +137,17 @@ def answering(folder: Path, wait: float = 0.0, port: int = 0, tls: Path | None =
 
 def most_in_a_second(folder: Path) -> int:
     """The most requests that came within any one second, once that carrier has ended."""
-    return int((folder / "carrier.txt").read_text().rpartition("most_in_a_second=")[2])
+    return int(_told(folder, "most_in_a_second"))
+
+
+def processor_a_request(folder: Path) -> float:
+    """The microseconds of processor that it took for a request, likewise."""
+    return float(_told(folder, "processor"))
+
+
+def _told(folder: Path, name: str) -> str:
+    told = (folder / "carrier.txt").read_text().splitlines()
+    return next(line.removeprefix(f"{name}=") for line in told if line.startswith(f"{name}="))
 
 
 def main() -> None:

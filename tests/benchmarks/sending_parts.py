@@ -40,7 +40,7 @@ from pipeline.submission.charge_details import charge_details
 from pipeline.submission.event_loop import event_loop
 from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sending_run import Run, send
-from tests.benchmarks.carrier import answering
+from tests.benchmarks.carrier import answering, processor_a_request
 from tests.benchmarks.submission import job_of
 from tests.benchmarks.timing import KEYS, ROUNDS, python
 
@@ -206,13 +206,16 @@ def main() -> None:
         acknowledge()
         return
     month, parts = Path(sys.argv[1]).resolve(), _Parts()
-    with tempfile.TemporaryDirectory(prefix="sending-parts-") as folder, answering(Path(folder)) as address:
-        for round_ in range(2 * ROUNDS):
-            place = Path(folder) / str(round_)
-            place.mkdir()
-            count = _measure(parts, address, month, place, whole=bool(round_ % 2))
+    with tempfile.TemporaryDirectory(prefix="sending-parts-") as folder:
+        with answering(Path(folder)) as address:
+            for round_ in range(2 * ROUNDS):
+                place = Path(folder) / str(round_)
+                place.mkdir()
+                count = _measure(parts, address, month, place, whole=bool(round_ % 2))
+        carrier = processor_a_request(Path(folder))
     for name, seconds in parts.items():
         sys.stdout.write(f"{1e6 * seconds / count:7.1f} µs {name}\n")
+    sys.stdout.write(f"{carrier:7.1f} µs the carrier beside them, the mean of all rounds\n")
 
 
 if __name__ == "__main__":

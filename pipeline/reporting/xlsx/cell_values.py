@@ -75,7 +75,7 @@ class Cells:
             return status_word(value, self._lang), formats.tones[status.tone]
         if style is Style.IDENTIFIER:
             return shown(value), formats.text
-        if style in _AS_GIVEN or (style is Style.MONEY and _is_money(value)):
+        if style in _AS_GIVEN or (style is Style.MONEY and is_money(value)):
             return value, formats.of_style[style]
         return self._by_type(value)
 
@@ -101,6 +101,6 @@ class Cells:
         return shown(value), formats.text
 
 
-def _is_money(value: Any) -> bool:
+def is_money(value: Any) -> bool:
     """Whether two decimals show all of a number."""
     return isinstance(value, float) and math.isfinite(value) and value == round(value, _MONEY_DECIMALS)

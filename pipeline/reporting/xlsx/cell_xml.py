@@ -56,6 +56,12 @@ def texts_xml(column: str, texts: Sequence[str], look: CellLook) -> list[str] | 
     return [start + text + end if text else "" for text in texts]
 
 
+def numbers_xml(column: str, numbers: Sequence[float], look: CellLook) -> list[str]:
+    """Finite numbers as `cell_xml` would write each."""
+    start, end = f'<c r="{column}{ROW}" s="{look.style}"><v>', "</v></c>"
+    return [f"{start}{number!r}".removesuffix(".0") + end for number in numbers]
+
+
 def link_xml(cell: str, place: str, shown: Any) -> str:
     """What makes a cell a link to a place of the same workbook ("internal:…"); `shown` is what stands in it."""
     text = fit(shown) if isinstance(shown, str) else " "

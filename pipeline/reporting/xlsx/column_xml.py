@@ -1,8 +1,8 @@
 """A column's values as the cells of a sheet, each distinct value looked at once.
 
 Most columns of a month have few distinct values: how one is shown, how it is written and how many lines it takes is
-found out when it comes first. Where nearly all values are distinct, as tickets' numbers are, they are short texts
-that need no care, which is seen of many at once.
+found out when it comes first. Where nearly all values are distinct, as tickets' numbers, links to requests and amounts are, they are
+short texts or numbers that need no care, which is seen of many at once.
 """
 
 from collections import defaultdict
@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
 from typing import Any, NamedTuple
 
+from pipeline.model.text_width import fit_on_a_line
 from pipeline.reporting.links import Cell
-from pipeline.reporting.xlsx.cell_values import Cells
+from pipeline.reporting.xlsx.cell_values import Cells, is_money
 from pipeline.reporting.xlsx.cell_xml import (
     CellLook,
     cell_xml,
     link_xml,
+    numbers_xml,
     texts_xml,
 )
 from pipeline.reporting.xlsx.column_specs import Field, lines_of
@@ -75,14 +77,44 @@ class Column:
     def take(self, values: Sequence[Any], first: int) -> Taken:
         """Values of rows from the number `first` on."""
         kinds = set(map(type, values))
-        keys: Sequence[Any] = values
-        if Cell in kinds:
-            keys = [_special(value) if type(value) is Cell else value for value in values]
-        xml = (self._together(keys) if kinds == {str} else None) or self._one_by_one(keys, kinds)
-        lines = [self._lines.get(key, 1) for key in keys] if self._lines else None
-        found = self._links(values, keys, first) if Cell in kinds else []
+        taken = self._all_alike(values, kinds, first)
+        if taken is None:
+            keys: Sequence[Any] = values
+            if Cell in kinds:
+                keys = [_special(value) if type(value) is Cell else value for value in values]
+            xml = self._one_by_one(keys, kinds)
+            found = self._links(values, keys, first) if Cell in kinds else []
+            taken = Taken(xml, self._lines_of(keys), found)
         self._forget()
-        return Taken(xml, lines, found)
+        return taken
+
+    def _all_alike(self, values: Sequence[Any], kinds: set[type], first: int) -> Taken | None:
+        """Texts, links or amounts that hardly ever come again, None where they do or have to be looked at one by one."""
+        if self._style in (Style.STATUS, Style.ANSWER):
+            return None
+        if kinds == {str}:
+            _, look = self._cells.shown("text", self._style)
+            return self._together(values, look)
+        if kinds == {Cell}:
+            return self._together_as_links(values, first)
+        if kinds == {float} and self._style is Style.MONEY and all(map(is_money, values)):
+            _, look = self._cells.shown(values[0], self._style)
+            return Taken(numbers_xml(self._letters, values, self._looks[look]), None, [])
+        return None
+
+    def _together_as_links(self, cells: Sequence[Cell], first: int) -> Taken | None:
+        ways = {(bool(link), marked, tone) for _, link, marked, tone in cells}
+        texts: list[Any] = [cell.value for cell in cells]
+        if len(ways) > 1 or set(map(type, texts)) != {str} or "" in texts:
+            return None
+        ((linked, marked, tone),) = ways
+        _, look = self._cells.special("text", self._style, linked=linked, marked=marked, tone=tone)
+        taken = self._together(texts, look)
+        if taken is None or not linked:
+            return taken
+        numbered = enumerate(zip(cells, texts, strict=True), first)
+        found = [link_xml(f"{self._letters}{number}", cell.link, text) for number, (cell, text) in numbered]
+        return taken._replace(links=found)
 
     def _links(self, values: Sequence[Any], keys: Sequence[Any], first: int) -> list[str]:
         return [
@@ -91,16 +123,20 @@ class Column:
             if type(cell) is Cell and cell.link
         ]
 
-    def _together(self, texts: Sequence[str]) -> list[str] | None:
-        """Texts that hardly ever come again, None where they do or have to be looked at one by one."""
-        if self._style in (Style.STATUS, Style.ANSWER) or 2 * len(set(texts)) < len(texts):
+    def _together(self, texts: Sequence[str], look: Any) -> Taken | None:
+        if 2 * len(set(texts)) < len(texts):
             return None
-        _, look = self._cells.shown("text", self._style)
-        made = texts_xml(self._letters, texts, self._looks[look])
-        for text in texts if made else ():
-            if 2 * len(text) > self._width:
-                self._measure(text, text)
-        return made
+        xml = texts_xml(self._letters, texts, self._looks[look])
+        if xml is None:
+            return None
+        if fit_on_a_line(texts, self._width):
+            return Taken(xml, None, [])
+        for text in texts:
+            self._measure(text, text)
+        return Taken(xml, self._lines_of(texts), [])
+
+    def _lines_of(self, keys: Sequence[Any]) -> list[float] | None:
+        return [self._lines.get(key, 1) for key in keys] if self._lines else None
 
     def _one_by_one(self, keys: Sequence[Any], kinds: set[type]) -> list[str]:
         numbers = [kind for kind in kinds if issubclass(kind, Number)]

@@ -20,7 +20,7 @@ from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.xlsx import splice
 from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.cell_values import write_cell
-from pipeline.reporting.xlsx.column_specs import Field
+from pipeline.reporting.xlsx.column_specs import Field, lines_of
 from pipeline.reporting.xlsx.row_stream import Block, Rows, by_column
 from pipeline.reporting.xlsx.styles import TONES, Style
 
@@ -89,6 +89,44 @@ def test_a_cell_is_what_xlsxwriter_makes_of_the_same_value(tmp_path: Path) -> No
         same = pytest.approx(theirs.value) if isinstance(theirs.value, float) else theirs.value
         assert (ours.value, ours.data_type) == (same, theirs.data_type)
         assert look(ours) == look(theirs)
+
+
+LINKED = [Cell(f"R{at:03}", f"internal:'Ours'!A{at}") for at in range(2, 32)]
+TONED = [Cell(f"R{at:03}", f"internal:'Ours'!A{at}", tone="warn") for at in range(2, 32)]
+AMOUNTS = [at / 100 for at in range(100, 130)]
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(
+    ("values", "style"),
+    [
+        ([f"999{at:010}" for at in range(30)], Style.IDENTIFIER),
+        ([f"{at:02}{'W' * at}" for at in range(30)], Style.TEXT),  # some take another line
+        (LINKED, Style.IDENTIFIER),
+        (TONED, Style.TEXT),
+        ([Cell(f"{at or ''}", marked=True) for at in range(30)], Style.IDENTIFIER),
+        ([*LINKED, Cell('a "quoted" & long one, of two lines', "internal:'Ours'!A2")], Style.IDENTIFIER),
+        ([*LINKED, Cell("not linked")], Style.IDENTIFIER),
+        ([*LINKED, *TONED], Style.TEXT),
+        (["issued", "rejected", "unknown"], Style.STATUS),
+        ([f"{at}" for at in range(30)], Style.ANSWER),
+        ([*AMOUNTS, 0.0, -0.0, -1.5, 1e15], Style.MONEY),
+        ([*AMOUNTS, 12.345], Style.MONEY),
+        (AMOUNTS, Style.TEXT),
+    ],
+)
+def test_values_that_hardly_come_again_are_what_each_is_alone(
+    tmp_path: Path, values: Sequence[Any], style: Style
+) -> None:
+    book = openpyxl.load_workbook(written(tmp_path, [[value] for value in values], [style]), rich_text=True)
+    for row, value in enumerate(values, start=2):
+        ours, theirs = (book[name].cell(row, 1) for name in ("Ours", "Theirs"))
+        assert (ours.value, ours.data_type, look(ours)) == (theirs.value, theirs.data_type, look(theirs))
+        link = f"internal:{ours.hyperlink.location}" if ours.hyperlink else ""
+        assert link == (value.link if isinstance(value, Cell) else "")
+        text = value.value if isinstance(value, Cell) else value
+        height = book["Ours"].row_dimensions[row].height
+        assert (height is not None) == (isinstance(text, str) and lines_of(text, 12, style) > 1)
 
 
 def test_a_text_in_parts_has_one_font_the_one_of_its_cell(tmp_path: Path) -> None:

@@ -13,8 +13,6 @@ from pipeline.model.message import N_, message
 
 #: The turn met another one and is undone; it may be done again as it was.
 AGAIN = frozenset({"40001", "40P01"})
-#: Something in it broke a rule, and nothing of it is written.
-RULES = ("VP001", "23")
 
 
 class Refused(LedgerProblem):

@@ -21,7 +21,7 @@ from pipeline.boot_time import boot_time
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
 from pipeline.ledger_postgresql.server_connection import LedgerConnection
 from pipeline.ledger_postgresql.server_schema import about
-from pipeline.ledger_postgresql.sqlstates import AGAIN, RULES, LedgerLacks, as_problem, problem_of
+from pipeline.ledger_postgresql.sqlstates import AGAIN, LedgerLacks, as_problem, problem_of
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, Message, from_text, message, to_text
 from pipeline.model.outcome import Outcome
@@ -119,18 +119,13 @@ class Worker:
         )
 
     def _turn(self, given: tuple[Any, ...], run: int, most: int) -> Any:
-        alone = False
         for _ in range(_TRIES):
             try:
                 with self._connection.transaction():
-                    return self._row(
-                        "SELECT * FROM voucher.turn(%s, %s, %s, %s, %s, %s)", *given, alone, run, most
-                    )
+                    return self._row("SELECT * FROM voucher.turn(%s, %s, %s, %s, %s)", *given, run, most)
             except psycopg.Error as error:
-                code = error.sqlstate or ""
-                if code not in AGAIN and not code.startswith(RULES):
+                if error.sqlstate not in AGAIN:
                     raise problem_of(error) from None
-                alone = alone or code not in AGAIN
                 last = error
         raise problem_of(last)
 
@@ -245,7 +240,7 @@ class Worker:
             self._row("SELECT voucher.leave_work(%s)", self.worker)
 
     def _row(self, sql: str, *given: Any) -> Any:
-        with self._connection.cursor(row_factory=namedtuple_row) as cursor:
+        with self._connection.cursor(binary=True, row_factory=namedtuple_row) as cursor:
             return cursor.execute(sql, given).fetchone()
 
 

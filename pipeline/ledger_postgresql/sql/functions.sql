@@ -244,18 +244,27 @@ END $$;
 
 -- How a run stands for whoever would claim of it: on, stopped, ended (or about to end, its issuer having left in good order), or left by its
 -- issuer, who was not heard or was seen dead.
-CREATE FUNCTION voucher.standing_of(_run voucher.run) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT CASE
-        WHEN (_run).ended_at IS NOT NULL THEN 'ended'
-        WHEN (_run).stopped <> '' THEN 'stopped'
-        WHEN EXISTS (SELECT FROM voucher.worker WHERE worker = (_run).issuer AND left_at IS NOT NULL AND silent_at IS NULL AND dead_at IS NULL) THEN 'ended'
-        WHEN (_run).issuer IS NULL OR EXISTS (
-            SELECT FROM voucher.worker WHERE worker = (_run).issuer AND silent_at IS NULL AND left_at IS NULL AND dead_at IS NULL
-                AND heard_at + (SELECT lease FROM voucher.ledger WHERE only_row = 1) > clock_timestamp()
-        ) THEN 'on'
-        ELSE 'left'
-    END
-$$;
+CREATE FUNCTION voucher.standing_of(_run voucher.run) RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    it voucher.worker;
+BEGIN
+    IF _run.ended_at IS NOT NULL THEN
+        RETURN 'ended';
+    ELSIF _run.stopped <> '' THEN
+        RETURN 'stopped';
+    ELSIF _run.issuer IS NULL THEN
+        RETURN 'on';
+    END IF;
+    SELECT * INTO it FROM voucher.worker WHERE worker = _run.issuer;
+    IF it.silent_at IS NOT NULL OR it.dead_at IS NOT NULL THEN
+        RETURN 'left';
+    ELSIF it.left_at IS NOT NULL THEN
+        RETURN 'ended';
+    ELSIF it.heard_at + (SELECT lease FROM voucher.ledger WHERE only_row = 1) > clock_timestamp() THEN
+        RETURN 'on';
+    END IF;
+    RETURN 'left';
+END $$;
 
 -- The runs of which something can be claimed.
 CREATE FUNCTION voucher.open_runs() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
@@ -385,36 +394,42 @@ END $$;
 
 -- Claims.
 
--- Why an attempt can't be sent: what it asks for is held already; '' where nothing is in its way.
-CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT CASE
-        WHEN EXISTS (
-            SELECT FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
-            WHERE own.attempt_id = _attempt AND other.live AND (
+-- Of each attempt why it can't be sent: what it asks for is held already; '' where nothing is in its way. Of all at once, for a statement by itself
+-- costs several times what one of many does; and by scalar subqueries, which are never answered by reading all charges.
+CREATE FUNCTION voucher.obstacles(_attempts bigint[]) RETURNS TABLE (attempt_id bigint, why text) LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY SELECT one, CASE
+        WHEN (
+            SELECT true FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
+            WHERE own.attempt_id = one AND other.live AND (
                 (other.charge = own.charge AND other.product = own.product) OR (other.wire = own.wire AND own.wire <> '')
                 OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
-            )
+            ) LIMIT 1
         ) THEN 'when its turn came, another run of this ledger was sending a charge of its voucher, or had issued one'
-        WHEN EXISTS (
-            SELECT FROM voucher.charge AS own JOIN voucher.elsewhere AS other USING (ticket_no)
-            WHERE own.attempt_id = _attempt AND other.live AND (
+        WHEN (
+            SELECT true FROM voucher.charge AS own JOIN voucher.elsewhere AS other USING (ticket_no)
+            WHERE own.attempt_id = one AND other.live AND (
                 (other.charge = own.charge AND other.product IN (own.product, '')) OR (other.wire = own.wire AND own.wire <> '')
                 OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
-            )
+            ) LIMIT 1
         ) THEN 'the carrier has issued a charge of it elsewhere'
-        WHEN EXISTS (
-            SELECT FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
+        WHEN (
+            SELECT true FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
             JOIN voucher.late_word ON late_word.attempt_id = other.attempt_id
-            WHERE own.attempt_id = _attempt AND late_word.state = 'issued' AND NOT late_word.taken AND (
+            WHERE own.attempt_id = one AND late_word.state = 'issued' AND NOT late_word.taken AND (
                 (other.charge = own.charge AND other.product = own.product) OR (other.wire = own.wire AND own.wire <> '')
                 OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
             ) AND NOT EXISTS (
                 SELECT FROM voucher.settlement WHERE settlement.attempt_id = late_word.attempt_id AND settlement.settled_at > late_word.said_at
-            )
+            ) LIMIT 1
         ) THEN 'a worker has a number for a charge of it, against what is recorded'
         ELSE ''
     END
-$$;
+    FROM unnest(_attempts) AS one;
+END $$;
+
+CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STABLE AS 'SELECT why FROM voucher.obstacles(ARRAY[_attempt])';
 
 -- Attempts that are this worker's from its COMMIT on, `_most` of them; none where the run is stopped, has ended, or has no more.
 --
@@ -426,7 +441,7 @@ CREATE FUNCTION voucher.claim(
     OUT claimed bigint[], OUT standing text, OUT stopped text, OUT leaves_in float8, OUT period float8, OUT idle float8
 ) LANGUAGE plpgsql
 -- In the order of the index, however little the planner knows of a table that was filled a moment ago.
-SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     of_now bigint;
@@ -468,7 +483,7 @@ BEGIN
                 WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now AND (due_at IS NULL OR due_at <= clock_timestamp())
                 ORDER BY attempt_id LIMIT wanted - cardinality(claimed) FOR UPDATE SKIP LOCKED
             ), looked AS MATERIALIZED (
-                SELECT attempt_id, voucher.obstacle(attempt_id) AS why FROM chosen
+                SELECT * FROM voucher.obstacles(ARRAY(SELECT attempt_id FROM chosen))
             ), changed AS (
                 UPDATE voucher.attempt
                 SET barred = why, state = CASE why WHEN '' THEN 'sending' ELSE 'planned' END, worker = CASE why WHEN '' THEN _worker END,
@@ -553,23 +568,25 @@ END $$;
 -- another ticket, is no number of this one.
 CREATE FUNCTION voucher.number_obstacle(_attempt bigint, _number text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    other text;
+    of_request text;
+    is_reversed boolean;
+    of_ticket text;
 BEGIN
-    SELECT request_id INTO other FROM voucher.attempt WHERE number = _number AND state = 'issued' AND attempt_id <> _attempt;
-    IF FOUND THEN
+    SELECT (SELECT request_id FROM voucher.attempt WHERE number = _number AND state = 'issued' AND attempt_id <> _attempt),
+           EXISTS (SELECT FROM voucher.reversal WHERE number = _number AND NOT withdrawn)
+               OR EXISTS (SELECT FROM voucher.reversal WHERE red_number = _number AND NOT withdrawn),
+           (SELECT min(ticket_no) FROM voucher.elsewhere
+            WHERE number = _number AND NOT withdrawn AND ticket_no NOT IN (SELECT ticket_no FROM voucher.charge WHERE attempt_id = _attempt))
+    INTO of_request, is_reversed, of_ticket;
+    IF of_request IS NOT NULL THEN
         RETURN jsonb_build_object('message', 'the answer brings number {number}, which request {request_id} has already',
-                                  'facts', jsonb_build_object('number', _number, 'request_id', other));
-    END IF;
-    IF EXISTS (SELECT FROM voucher.reversal WHERE number = _number AND NOT withdrawn)
-        OR EXISTS (SELECT FROM voucher.reversal WHERE red_number = _number AND NOT withdrawn) THEN
+                                  'facts', jsonb_build_object('number', _number, 'request_id', of_request));
+    ELSIF is_reversed THEN
         RETURN jsonb_build_object('message', 'the answer brings number {number}, which the carrier has reversed',
                                   'facts', jsonb_build_object('number', _number));
-    END IF;
-    SELECT min(ticket_no) INTO other FROM voucher.elsewhere
-    WHERE number = _number AND NOT withdrawn AND ticket_no NOT IN (SELECT ticket_no FROM voucher.charge WHERE attempt_id = _attempt);
-    IF other IS NOT NULL THEN
+    ELSIF of_ticket IS NOT NULL THEN
         RETURN jsonb_build_object('message', 'the answer brings number {number}, which a statement showed for ticket {ticket_no}',
-                                  'facts', jsonb_build_object('number', _number, 'ticket_no', other));
+                                  'facts', jsonb_build_object('number', _number, 'ticket_no', of_ticket));
     END IF;
     RETURN NULL;
 END $$;
@@ -615,26 +632,57 @@ BEGIN
     RETURN o;
 END $$;
 
--- Changes of one turn, in their order; of each how it is recorded, or why it alone is refused. `_alone`: each by itself; else what is
--- refused is raised, and nothing of the turn is written.
-CREATE FUNCTION voucher.record(_worker uuid, _changes jsonb, _alone boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- Changes of one turn as they were handed in, in two statements, for one by itself costs several times what one of many does. Where any of them is
+-- refused, or can't be recorded as it is, all are.
+CREATE FUNCTION voucher.record_together(_worker uuid, _changes jsonb) RETURNS jsonb LANGUAGE plpgsql
+-- By its indexes, however little the planner knows of a table that was filled a moment ago.
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+DECLARE
+    answers bigint;
+    outcomes bigint;
+BEGIN
+    UPDATE voucher.attempt SET http_status = c.http_status, answer = decode(c.body, 'base64'), retry_after = c.retry_after, answered_at = clock_timestamp()
+    FROM jsonb_to_recordset(_changes) AS c (kind text, attempt_id bigint, http_status integer, body text, retry_after text)
+    WHERE kind = 'answer' AND attempt.attempt_id = c.attempt_id AND worker = _worker AND state = 'sending' AND answer IS NULL;
+    GET DIAGNOSTICS answers = ROW_COUNT;
+    UPDATE voucher.attempt SET state = c.state, reason = c.reason, number = c.number, trace_id = c.trace_id, detail = c.detail,
+           was_unknown = (c.state = 'unknown'), ended_at = clock_timestamp(), body = NULL
+    FROM jsonb_to_recordset(_changes) AS c (kind text, attempt_id bigint, state text, reason text, number text, trace_id text, detail text)
+    WHERE kind = 'ended' AND attempt.attempt_id = c.attempt_id AND worker = _worker AND attempt.state = 'sending';
+    GET DIAGNOSTICS outcomes = ROW_COUNT;
+    IF answers + outcomes <> jsonb_array_length(_changes) THEN
+        RAISE EXCEPTION 'not all that was handed in can be recorded together' USING ERRCODE = 'VP001';
+    END IF;
+    RETURN (
+        SELECT jsonb_agg(CASE each ->> 'kind' WHEN 'ended' THEN each - 'detail' ELSE '{}' END ORDER BY nth)
+        FROM jsonb_array_elements(_changes) WITH ORDINALITY AS changes (each, nth)
+    );
+END $$;
+
+-- Changes of one turn, in their order; of each how it is recorded, or why it alone is refused.
+CREATE FUNCTION voucher.record(_worker uuid, _changes jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     change jsonb;
     done jsonb := '[]';
 BEGIN
+    IF _changes = '[]' THEN
+        RETURN done;
+    ELSIF NOT _changes @? '$[*] ? (@.kind == "again")' THEN
+        BEGIN
+            RETURN voucher.record_together(_worker, _changes);
+        EXCEPTION WHEN SQLSTATE 'VP001' OR SQLSTATE 'VP010' OR integrity_constraint_violation THEN
+            NULL;   -- each by itself
+        END;
+    END IF;
     FOR change IN SELECT jsonb_array_elements(_changes) LOOP
-        IF _alone THEN
-            BEGIN
-                done := done || jsonb_build_array(voucher.record_one(_worker, change));
-            EXCEPTION
-                WHEN unique_violation THEN  -- another got the number at the same moment, and has committed: it is looked at now
-                    done := done || jsonb_build_array(voucher.record_one(_worker, change));
-                WHEN SQLSTATE 'VP001' OR integrity_constraint_violation THEN
-                    done := done || jsonb_build_array(jsonb_build_object('refused', SQLERRM));
-            END;
-        ELSE
+        BEGIN
             done := done || jsonb_build_array(voucher.record_one(_worker, change));
-        END IF;
+        EXCEPTION
+            WHEN unique_violation OR SQLSTATE 'VP010' THEN  -- another got the number at the same moment, and has committed: it is looked at now
+                done := done || jsonb_build_array(voucher.record_one(_worker, change));
+            WHEN SQLSTATE 'VP001' OR integrity_constraint_violation THEN
+                done := done || jsonb_build_array(jsonb_build_object('refused', SQLERRM));
+        END;
     END LOOP;
     RETURN done;
 END $$;
@@ -693,7 +741,7 @@ END $$;
 -- told: that its row is behind that is how a ledger shows that it is an older copy. `done`: of each change how it is recorded, or why
 -- it alone is refused.
 CREATE FUNCTION voucher.turn(
-    _worker uuid, _acknowledged bigint, _changes jsonb, _alone boolean, _run bigint, _most integer,
+    _worker uuid, _acknowledged bigint, _changes jsonb, _run bigint, _most integer,
     OUT turn bigint, OUT done jsonb, OUT unknown_in_a_row integer, OUT not_sent_in_a_row integer,
     OUT standing text, OUT stopped text, OUT leaves_in float8, OUT period float8, OUT idle float8,
     OUT attempt_ids bigint[], OUT request_ids text[], OUT attempts integer[], OUT kinds text[], OUT tickets text[], OUT doubts boolean[], OUT tries integer[],
@@ -719,7 +767,7 @@ BEGIN
     turn := it.turn + 1;
     UPDATE voucher.worker SET turn = it.turn + 1 WHERE worker = _worker;
     PERFORM pg_advisory_xact_lock_shared(voucher.gate());   -- before the run's row and those of attempts, as whoever has it alone
-    done := voucher.record(_worker, _changes, _alone);
+    done := voucher.record(_worker, _changes);
     SELECT * INTO unknown_in_a_row, not_sent_in_a_row FROM voucher.count_failures(_run, done);
     IF _most > 0 THEN
         SELECT * INTO claim FROM voucher.claim(_worker, _run, _most);

@@ -15,7 +15,8 @@ from pipeline.ledger.fetched_ledger import FetchedLedger
 from pipeline.ledger.part import Part
 from pipeline.ledger_postgresql.ledger_tables import TABLES
 
-_TOGETHER = 10_000  # rows that come over the wire at once, of what may be too much for memory
+#: Rows that are taken at once, of what may be too much for memory, while the server makes more of them; one where libpq is older than 17.
+_TOGETHER = 1000 if psycopg.capabilities.has_stream_chunked() else 1
 
 #: What there is little of, and is in every part.
 _LITTLE = ("ledger", "carrier_move", "gap", "epoch", "clock_correction")
@@ -102,11 +103,9 @@ class _Fetching:
         """Put the rows of a table, however many, where they are asked; `seen` is shown each."""
         table = TABLES[name]
         query = f"SELECT {table.selected(table.columns)} FROM voucher.{name} WHERE {which}"  # noqa: S608 - SQL of ours
-        with self._connection.cursor(name="part") as cursor:
-            cursor.itersize = _TOGETHER
-            cursor.execute(query.encode(), given)
-            rows = cursor if seen is None else _shown(cursor, seen)
-            self._into.put(name, table.columns, rows)
+        with self._connection.cursor() as cursor:
+            rows: Iterable[Any] = cursor.stream(query.encode(), given, size=_TOGETHER)
+            self._into.put(name, table.columns, rows if seen is None else _shown(rows, seen))
 
     def _put(self, name: str, which: str, *given: Any) -> list[dict[str, Any]]:
         """Put a few rows there; the same by column."""

@@ -43,9 +43,10 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self._run(
-            "initdb", "-D", str(self.data), "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"
-        )
+        if not self.data.exists():
+            self._run(
+                "initdb", "-D", str(self.data), "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"
+            )
 
     @property
     def process_id(self) -> int:
@@ -123,14 +124,14 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(bin_folder: Path) -> Iterator[Server]:
+def server(bin_folder: Path, *settings: str) -> Iterator[Server]:
     """A server that is on, and gone with all its files afterwards."""
     with tempfile.TemporaryDirectory(prefix="voucher-postgresql-") as name:
         folder = Path(name)
         if os.geteuid() == 0:
             os.chown(folder, NOBODY, NOBODY)
         one = Server(folder, bin_folder)
-        one.start()
+        one.start(*settings)
         try:
             yield one
         finally:

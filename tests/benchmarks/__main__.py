@@ -55,7 +55,9 @@ PARTS: dict[str, Callable[[Path], list[Line]]] = {
     "serving": lambda folder: serving.measured(_month(folder, _ROWS)),
     "starting": starting.measured,
     "itinerary_reading": itinerary_reading.measured,
-    "shared_ledger": shared_ledger.measured,
+    "shared_workers": shared_ledger.workers,
+    "shared_or_file": shared_ledger.against_file,
+    "shared_age": shared_ledger.age,
 }
 
 

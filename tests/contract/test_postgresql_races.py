@@ -18,6 +18,7 @@ import pytest
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql import known_workers
 from pipeline.ledger_postgresql.issued_run import IssuedRun
 from pipeline.ledger_postgresql.open_runs import open_runs
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
@@ -262,6 +263,41 @@ def test_a_late_yes_against_evidence_holds_its_charges(begin_shared: Begin) -> N
     assert ledger.rows(f"SELECT barred FROM attempt WHERE attempt_id = {held}") == [
         ("a worker has a number for a charge of it, against what is recorded",)
     ]
+
+
+@pytest.mark.parametrize("how", ["declared dead", "swept", "vouched for"])
+def test_whoever_counts_a_worker_as_lost_has_none_of_its_attempts_while_another_settles(
+    begin_shared: Begin, how: str
+) -> None:
+    """Who settles has the gate, and then the attempt; the other way round the two would wait for each other."""
+    ledger = begin_shared()
+    (first,) = ledger.plan(invoice(charge(1)))
+    lost = ledger.worker.worker
+    ledger.operations._one("SELECT voucher.open_run(%s, %s, 0, 0)", ledger.run, lost)
+    ledger.claim(1)
+    if how == "vouched for":
+        ledger.force("UPDATE server_life SET name = 'the one before'")
+    if how != "declared dead":
+        ledger.force(f"UPDATE worker SET heard_at = heard_at - interval '1 day' WHERE worker = '{lost}'")
+    counts = {
+        "declared dead": lambda: ledger.operations.declare_dead(lost, "chen", "kill -9"),
+        "swept": ledger.operations.sweep,
+        "vouched for": lambda: known_workers.vouch_for(
+            ledger.operations._connection, [lost], "chen", "it was only started again"
+        ),
+    }[how]
+    with connect(ledger.url("owner")) as settles, settles.transaction():
+        settles.execute("SELECT pg_advisory_xact_lock(voucher.gate())")
+        thread = threading.Thread(target=counts, daemon=True)
+        thread.start()
+        until = time.monotonic() + _PATIENCE
+        while not ledger.rows("SELECT FROM pg_stat_activity WHERE wait_event = 'advisory'"):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        settles.execute("SELECT FROM voucher.attempt WHERE attempt_id = %s FOR UPDATE NOWAIT", (first,))
+    thread.join(_PATIENCE)
+    assert not thread.is_alive()
+    assert ledger.states() == {first: "unknown"}
 
 
 # --- claims that meet ------------------------------------------------------------------------------

@@ -136,10 +136,13 @@ CREATE FUNCTION voucher.known_until() RETURNS timestamptz LANGUAGE sql STABLE AS
     )
 $$;
 
+-- Called with the worker's row in hand. The gate comes before its attempts, as whoever settles one has them in that order: else the two
+-- would wait for each other.
 CREATE FUNCTION voucher.lose_what_is_sending(_worker uuid) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     lost bigint;
 BEGIN
+    PERFORM pg_advisory_xact_lock(voucher.gate());
     UPDATE voucher.attempt SET state = 'unknown', reason = 'run_killed', was_unknown = true, ended_at = clock_timestamp(), body = NULL
     WHERE worker = _worker AND state = 'sending';
     GET DIAGNOSTICS lost = ROW_COUNT;

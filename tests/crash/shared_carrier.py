@@ -11,13 +11,13 @@ from collections import defaultdict
 class CountingCarrier:
     """A carrier on loopback: `issued` are the request IDs that it issued, each as often as it did, by number; `numbers`, of each its numbers.
 
-    It answers within `answers` seconds.
+    It answers within `answers` seconds; the share `lost` of its answers is lost.
     """
 
-    def __init__(self, seed: int, answers: float) -> None:
+    def __init__(self, seed: int, answers: float, lost: float) -> None:
         self.issued: dict[str, str] = {}
         self.numbers: defaultdict[str, list[str]] = defaultdict(list)
-        self.answers = answers
+        self.answers, self.lost = answers, lost
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._door = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -47,7 +47,7 @@ class CountingCarrier:
                     self.issued[number] = request
                     self.numbers[request].append(number)
             time.sleep(pause)
-            if fate >= 0.08:  # else its answer is lost, too
+            if fate >= 0.04 + self.lost:  # else it is lost
                 client.sendall(f"issued {number}".encode())
             elif busy:
                 client.sendall(b"busy")

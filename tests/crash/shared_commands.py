@@ -1,6 +1,6 @@
 """The same over the product's own commands: `voucher issue` and several `voucher worker` on one shared ledger, and a carrier that counts.
 
-    python -m tests.crash.shared_commands --seeds 0..5 [--tickets 300] [--workers 3] [--seconds 40]
+    python -m tests.crash.shared_commands --seeds 0..5 [--tickets 300] [--workers 3] [--seconds 40] [--long]
 
 What is done to them, what a person does and what is looked at is as in `shared_workers`; the carrier speaks the real protocol
 (`counting_carrier`). `voucher issue` is killed and stopped as its workers are, and begun again until every ticket is issued. Every second seed
@@ -21,13 +21,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from pipeline.ledger.settlements import NotSettled, Settlement
 from pipeline.ledger_postgresql import server_schema
 from pipeline.ledger_postgresql.server_connection import connect
-from pipeline.ledger_postgresql.sqlstates import Refused
 from pipeline.model.evidence import StatementLine
 from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner
@@ -35,7 +34,17 @@ from tests import moved_clock
 from tests.contract.ledgers import terms_of
 from tests.crash.counting_carrier import AGENCY, KEYS, Carrier
 from tests.crash.disk_harness import ROWS
-from tests.crash.shared_workers import REPOSITORY, SETTLED, Office, Process, Size, Totals
+from tests.crash.shared_workers import (
+    LONG,
+    REPOSITORY,
+    SETTLED,
+    Office,
+    Process,
+    Size,
+    Totals,
+    size_of,
+    sized,
+)
 from tests.postgresql_server import Server, programs, server
 
 
@@ -69,7 +78,7 @@ class Command(Process):
             | (moved_clock.moved(24) if clock_ahead else {}),
         )  # fmt: skip
         self.awake_since = time.monotonic()
-        self.stopped = False
+        self.stopped = self.spared = False
 
     @property
     def last_words(self) -> str:
@@ -141,7 +150,8 @@ class ProductOffice(Office):
             self.processes.append(self.issuing)
 
     def kill_worker(self) -> None:
-        one = self.processes.pop(self.random.randrange(len(self.processes)))
+        one = self.random.choice([one for one in self.processes if not one.spared])
+        self.processes.remove(one)
         one.kill()
         self.dead.append(one.popen.pid)
         if one is self.issuing:
@@ -193,24 +203,14 @@ class ProductOffice(Office):
 
     def read_the_books(self) -> None:
         ((as_of,),) = self.ledger.rows("SELECT clock_timestamp()")
-        for attempt_id, ticket in self.ledger.rows(
-            "SELECT attempt_id, min(ticket_no) FROM attempt JOIN charge USING (attempt_id) WHERE state = 'unknown' GROUP BY 1"
+        for attempt_id, ticket, recorded in self.ledger.rows(
+            "SELECT attempt_id, ticket_no, ARRAY(SELECT number FROM charge AS own JOIN attempt AS other USING (attempt_id)"
+            "  WHERE own.ticket_no = charge.ticket_no AND other.state = 'issued')"
+            " FROM attempt JOIN charge USING (attempt_id) WHERE state = 'unknown'"
         ):
-            recorded = {
-                number
-                for (number,) in self.ledger.rows(
-                    f"SELECT number FROM attempt JOIN charge USING (attempt_id) WHERE ticket_no = '{ticket}' AND state = 'issued'"
-                )
-            }
-            numbers = [number for number in self.books.numbers.get(ticket, ()) if number not in recorded]
-            said = (
-                Settlement("issued", numbers[0], "li", "the books")
-                if numbers
-                else Settlement("not_sent", "", "li", "the books")
+            self.say_of(
+                attempt_id, [one for one in self.books.numbers.get(ticket, ()) if one not in recorded], as_of
             )
-            with contextlib.suppress(NotSettled, Refused):
-                self.ledger.operations.settle(attempt_id, replace(said, as_of=as_of))
-                self.totals.settled[said.state] += 1
 
     def plan_anew(self) -> None:
         self.start_issue()
@@ -273,27 +273,26 @@ class ProductOffice(Office):
 
 def run(own: Server, seed: int, size: Size, totals: Totals) -> None:
     """One seed; what is wrong is in `totals`."""
-    size = replace(size, gap=0.0) if seed % 2 else size
+    size = replace(size, gap=0.0) if seed % 2 else replace(size, longest=0.0)
     with contextlib.closing(ProductOffice(own, seed, size, totals)) as office:
         office.work()
 
 
 @click.command()
 @click.option("--seeds", default="0..1")
-@click.option("--tickets", default=300)
-@click.option("--workers", default=3)
-@click.option("--seconds", default=40.0)
-@click.option("--lanes", default=4)
-def main(seeds: str, tickets: int, workers: int, seconds: float, lanes: int) -> None:
+@sized
+def main(seeds: str, long: bool, **given: Any) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     first, _, last = seeds.partition("..")
     found = programs()
     assert found, "PostgreSQL's server is not installed"
     totals = Totals(moves=Counter())
+    size = size_of(LONG if long else Size(300, 3, 40, lanes=4), given)
     with server(found) as own:
         for seed in range(int(first), int(last or first) + 1):
-            run(own, seed, Size(tickets, workers, seconds, lanes=lanes), totals)
-            click.echo(f"seed {seed}: {totals}")
+            began = time.monotonic()
+            run(own, seed, size, totals)
+            click.echo(f"seed {seed}, {time.monotonic() - began:.0f} s: {totals}")
     sys.exit(bool(totals.violations))
 
 

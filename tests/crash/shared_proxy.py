@@ -1,8 +1,8 @@
 """A way to the ledger's server that breaks: connections are cut, stand still, or are dropped with what they had sent arriving later.
 
-    python -m tests.crash.shared_proxy PORT SERVER_PORT
+    python -m tests.crash.shared_proxy PORT SERVER_PORT DISTANCE
 
-It listens on PORT and ends with its standard input, of which each line is a command: `cut`; `drop SECONDS`: as `cut`, but what comes in and has
+What the server says is under way for DISTANCE seconds. It listens on PORT and ends with its standard input, of which each line is a command: `cut`; `drop SECONDS`: as `cut`, but what comes in and has
 not been passed on arrives so much later; `stall SECONDS`: nothing passes, and everything does afterwards.
 """
 
@@ -17,8 +17,8 @@ _CHUNK = 1 << 16
 class Way:
     """One connection's two directions."""
 
-    def __init__(self, client: asyncio.StreamWriter, server: asyncio.StreamWriter) -> None:
-        self.client, self.server = client, server
+    def __init__(self, client: asyncio.StreamWriter, server: asyncio.StreamWriter, distance: float) -> None:
+        self.client, self.server, self.distance = client, server, distance
         self.late = -1.0  # seconds, once it is dropped
 
     async def to_the_server(self, come: asyncio.StreamReader, open_again: asyncio.Event) -> None:
@@ -35,6 +35,7 @@ class Way:
     async def to_the_client(self, come: asyncio.StreamReader, open_again: asyncio.Event) -> None:
         with contextlib.suppress(OSError):
             while data := await come.read(_CHUNK):
+                await asyncio.sleep(self.distance)
                 await open_again.wait()
                 if self.late < 0:
                     self.client.write(data)
@@ -61,8 +62,8 @@ class Way:
 class Proxy:
     """All connections through it."""
 
-    def __init__(self, server_port: int) -> None:
-        self.server_port = server_port
+    def __init__(self, server_port: int, distance: float) -> None:
+        self.server_port, self.distance = server_port, distance
         self.open_again = asyncio.Event()
         self.open_again.set()
         self.ways: dict[Way, tuple[asyncio.StreamReader, asyncio.Task[None]]] = {}
@@ -73,7 +74,7 @@ class Proxy:
         except OSError:
             client.transport.abort()
             return
-        way = Way(client, writer)
+        way = Way(client, writer, self.distance)
         forth = asyncio.create_task(way.to_the_server(come, self.open_again))
         self.ways[way] = come, forth
         await way.to_the_client(reader, self.open_again)
@@ -106,8 +107,8 @@ class Proxy:
                 tasks.add(asyncio.create_task(one.drop(come, seconds)))
 
 
-async def main(port: int, server_port: int) -> None:
-    proxy = Proxy(server_port)
+async def main(port: int, server_port: int, distance: float) -> None:
+    proxy = Proxy(server_port, distance)
     async with await asyncio.start_server(proxy.passed_on, "127.0.0.1", port):
         sys.stdout.write("on\n")
         sys.stdout.flush()
@@ -115,4 +116,4 @@ async def main(port: int, server_port: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*map(int, sys.argv[1:])))
+    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

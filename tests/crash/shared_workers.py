@@ -1,12 +1,14 @@
 """Several workers on one shared ledger, killed and stopped at random, and the server restarted under them: nothing twice, nothing lost.
 
     python -m tests.crash.shared_workers --seeds 0..20 [--tickets 400] [--workers 4] [--without STEP] [--long]
+        [--lost SHARE] [--reads SECONDS] [--distance SECONDS] [--longest SECONDS]
 
 The carrier issues whatever it is asked for, as often as it is asked, and keeps count. A person reads its books now and then, and says of
 what is unknown whether it was issued; what he calls not issued is planned anew, so that an attempt that is still on its way would be a second
 voucher. Connections to the server go through a proxy that cuts them, holds them up, and delivers late. An older copy of the server's
 files is put in their place; one worker's clock is a day ahead. `--without` leaves a step of the fence out (1, 2, 3: in the workers; 4 to 7:
-in the ledger), and is to find something. `--long`: bounds of minutes, and stops of minutes.
+in the ledger), and is to find something. `--long`: 20,000 tickets, 8 workers, and stops of minutes, which overlap with what the others do.
+The last four options are of `Size`: by them a seed comes more often to what a step is there for.
 """
 
 import contextlib
@@ -22,20 +24,22 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unittest import mock
 
 import click
+import psycopg
 
 from pipeline.boot_time import boot_time
 from pipeline.ledger.settlements import NotSettled, Settlement
-from pipeline.ledger_postgresql import server_schema
+from pipeline.ledger_postgresql import known_workers, server_schema
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_schema import Bounds
-from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway
+from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway, as_problem
 from pipeline.model.evidence import StatementLine
 from pipeline.model.message import verbatim
 from tests import moved_clock
@@ -68,7 +72,9 @@ _LEFT_OUT = {
 class Size:
     """How much one seed is: tickets, workers, for how many seconds they are disturbed, and the bounds of the fence.
 
-    `far`, `gap`: of `shared_worker.Orders`; `answers`: seconds until the carrier answers, at the most; `restores`: whether an older copy is put back.
+    `far`, `gap`: of `shared_worker.Orders`; `answers`: seconds until the carrier answers, at the most; `lost`: the share of its answers that are
+    lost; `restores`: whether an older copy is put back; `reads`: seconds between two looks into the carrier's books; `distance`: seconds that
+    what the server says is under way; `longest`: seconds for which a few workers are stopped of every second seed, at the most, 0: none.
     """
 
     tickets: int = 400
@@ -79,7 +85,11 @@ class Size:
     far: float = 0.3
     gap: float = 0.1
     answers: float = 0.8
+    lost: float = 0.04
     restores: bool = True
+    reads: float = 0.0
+    distance: float = 0.0
+    longest: float = 0.0
 
     @property
     def stops(self) -> tuple[float, ...]:
@@ -90,7 +100,7 @@ class Size:
         return 0.3 * of.send_within, 1.2 * of.send_within, 1.3 * of.lease, longest
 
 
-LONG = Size(bounds=Bounds(10, 30, 200), seconds=600)
+LONG = Size(20_000, 8, 200, lanes=16, far=0.1, gap=0.03, answers=0.3, lost=0.01, longest=120)
 
 
 @dataclass
@@ -105,15 +115,32 @@ class Totals:
     violations: list[str] = field(default_factory=list)
 
 
+class KeptOpen(Shared):
+    """A ledger with one connection of the owner's, for all that is looked at."""
+
+    _owner: psycopg.Connection | None = None
+
+    def close(self) -> None:
+        super().close()
+        self._owner = None
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        if self._owner is None or self._owner.closed:
+            self._owner = self.connect("owner")
+            self._owner.execute("SET search_path = voucher")
+        with as_problem():
+            return self._owner.execute(query.encode()).fetchall()
+
+
 class Way:
     """The way to the server (`shared_proxy`), as a process."""
 
-    def __init__(self, server_port: int) -> None:
+    def __init__(self, server_port: int, distance: float) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.shared_proxy", str(self.port), str(server_port)],
+            [sys.executable, "-m", "tests.crash.shared_proxy", str(self.port), str(server_port), str(distance)],
             cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         assert self._process.stdout is not None
@@ -143,6 +170,7 @@ class Process:
         )  # fmt: skip
         self.awake_since = time.monotonic()
         self.stopped = False
+        self.spared = False  # it is not killed before it wakes
 
     def stop(self, seconds: float) -> None:
         self.stopped = True
@@ -151,7 +179,7 @@ class Process:
 
     def wake(self) -> None:
         self.popen.send_signal(signal.SIGCONT)
-        self.awake_since, self.stopped = time.monotonic(), False
+        self.awake_since, self.stopped, self.spared = time.monotonic(), False, False
 
     @property
     def may_be_stopped(self) -> bool:
@@ -173,10 +201,10 @@ class Office:
             totals,
             without,
         )
-        self.carrier = CountingCarrier(seed, size.answers)
+        self.carrier = CountingCarrier(seed, size.answers, size.lost)
         name = own.new_database()
-        self.ledger = Shared(lambda role: own.url(name, role))
-        self.way = Way(own.port)
+        self.ledger = KeptOpen(lambda role: own.url(name, role))
+        self.way = Way(own.port, size.distance)
         self.begin()
         self.journal = Path(tempfile.mkdtemp(prefix="shared-workers-")) / "journal"
         self.requests = {
@@ -185,6 +213,8 @@ class Office:
         self.processes: list[Process] = []
         self.dead: list[int] = []  # processes that nobody has declared dead yet
         self.copied_at = -1  # vouchers that were issued when the server's files were copied
+        self.copied_with: set[int] = set()  # processes that the copy knows
+        self.next_look = 0.0  # into the carrier's books (monotonic)
 
     def begin(self) -> None:
         self.ledger.prepare(self.size.bounds)
@@ -205,7 +235,8 @@ class Office:
         self.processes.append(Process(orders, clock_ahead=self.random.random() < 0.25))
 
     def kill_worker(self) -> None:
-        one = self.processes.pop(self.random.randrange(len(self.processes)))
+        one = self.random.choice([one for one in self.processes if not one.spared])
+        self.processes.remove(one)
         one.kill()
         self.dead.append(one.popen.pid)
         self.start_worker()
@@ -217,6 +248,9 @@ class Office:
             self.processes.remove(one)
             self.dead.append(one.popen.pid)
             self.start_worker()
+        self.declare_the_dead()
+
+    def declare_the_dead(self) -> None:
         time.sleep(SETTLED if self.dead else 0)
         while self.dead:
             self.declare_dead(f"process = {self.dead[0]}")
@@ -231,6 +265,14 @@ class Office:
     def stop_worker(self) -> None:
         if awake := [one for one in self.processes if one.may_be_stopped]:
             self.random.choice(awake).stop(self.random.choice(self.size.stops))
+
+    def stop_for_long(self) -> None:
+        """One of few at a time, so that the others go on; none of a seed that has no such stops."""
+        awake = [one for one in self.processes if one.may_be_stopped]
+        if awake and self.size.longest and sum(one.spared for one in self.processes) < self.size.workers / 3:
+            one = self.random.choice(awake)
+            one.spared = True
+            one.stop(self.random.uniform(0.3, 1) * self.size.longest)
 
     def restart_server(self) -> None:
         self.server.restart_at_once()
@@ -258,10 +300,19 @@ class Office:
         self.copied_at = self.issued_so_far
         self.server.start()
         self.reconnect()
+        self.copied_with = {
+            process for (process,) in self.ledger.rows("SELECT process FROM worker WHERE left_at IS NULL AND dead_at IS NULL")
+        }  # fmt: skip
 
     def put_copy_back(self) -> None:
-        """Workers are to notice it. Then a person stops them all, says what the carrier has that the ledger lacks, and begins anew."""
+        """Workers are to notice it. Then a person stops them all, says what the carrier has that the ledger lacks, and begins anew.
+
+        In half of the cases one alone is left that can notice, and it is stopped; the others ended, and new ones begin.
+        """
         self.copied_at = -1
+        remember = [one for one in self.processes if one.popen.pid in self.copied_with and one.may_be_stopped]
+        if remember and self.random.random() < 0.5:
+            self.leave_alone(self.random.choice(remember))
         self.server.stop(signal.SIGQUIT)
         shutil.rmtree(self.server.data)
         (self.server.folder / "copy").rename(self.server.data)
@@ -270,12 +321,22 @@ class Office:
         self.reconnect()
         until = time.monotonic() + 4 * self.size.bounds.lease + 10
         while not self.ledger.rows("SELECT FROM gap WHERE closed_at IS NULL"):
+            self.declare_the_dead()
             self.ledger.operations.open_claims()
             if time.monotonic() > until:
                 self.totals.violations.append("an older copy was put back, and nobody noticed")
                 break
             time.sleep(0.1)
         self.begin_anew()
+
+    def leave_alone(self, one: Process) -> None:
+        one.stop(self.random.uniform(1, 2) * self.size.bounds.lease)
+        for other in [other for other in self.processes if other is not one]:
+            self.processes.remove(other)
+            other.kill()
+            self.dead.append(other.popen.pid)
+            self.start_worker()
+        self.totals.moves["leave_alone"] += 1
 
     def begin_anew(self) -> None:
         workers = len(self.processes)
@@ -314,24 +375,36 @@ class Office:
     def read_the_books(self) -> None:
         """Say of everything unknown whether the carrier has it, and plan anew what it has not."""
         ((as_of,),) = self.ledger.rows("SELECT clock_timestamp()")
-        for attempt_id, request in self.ledger.rows(
-            "SELECT attempt_id, request_id FROM attempt WHERE state = 'unknown'"
+        for attempt_id, request, recorded in self.ledger.rows(
+            "SELECT attempt_id, request_id, ARRAY(SELECT number FROM attempt AS other WHERE other.request_id = attempt.request_id AND state = 'issued')"
+            " FROM attempt WHERE state = 'unknown'"
         ):
-            recorded = {
-                number
-                for (number,) in self.ledger.rows(
-                    f"SELECT number FROM attempt WHERE request_id = '{request}' AND state = 'issued'"
-                )
-            }
-            numbers = [number for number in self.carrier.numbers.get(request, ()) if number not in recorded]
-            said = (
-                Settlement("issued", numbers[0], "li", "the books")
-                if numbers
-                else Settlement("not_sent", "", "li", "the books")
+            self.say_of(
+                attempt_id,
+                [one for one in self.carrier.numbers.get(request, ()) if one not in recorded],
+                as_of,
             )
-            with contextlib.suppress(NotSettled, Refused):
-                self.ledger.operations.settle(attempt_id, replace(said, as_of=as_of))
-                self.totals.settled[said.state] += 1
+
+    def say_of(self, attempt_id: int, numbers: Sequence[str], as_of: datetime) -> None:
+        state: Literal["issued", "not_sent"] = "issued" if numbers else "not_sent"
+        said = Settlement(state, numbers[0] if numbers else "", "li", "the books", as_of=as_of)
+        with contextlib.suppress(NotSettled, Refused):
+            self.ledger.operations.settle(attempt_id, said)
+            self.totals.settled[state] += 1
+
+    def vouch_for_the_silent(self) -> None:
+        """A person who knows that the server was only started again says so of those that are stopped."""
+        silent = self.ledger.rows(
+            "SELECT worker FROM worker WHERE silent_at IS NOT NULL AND left_at IS NULL AND dead_at IS NULL"
+            " AND vouched_life < (SELECT max(life) FROM server_life)"
+        )
+        with contextlib.suppress(Refused):
+            known_workers.vouch_for(
+                self.ledger.operations._connection,
+                [one for (one,) in silent],
+                "li",
+                "it was only started again",
+            )
 
     def plan_anew(self) -> None:
         """Whatever has no attempt that is planned, live or issued, and nothing of it elsewhere."""
@@ -373,6 +446,9 @@ class Office:
         moves: list[Callable[[], None]] = [
             *[self.kill_worker] * 4, *[self.stop_worker] * 8, self.restart_server, *[self.cut] * 3, *[self.drop] * 4, self.stall,
         ]  # fmt: skip
+        if size.longest:
+            moves += [one for one in moves if one != self.restart_server]
+        copy_at, back_at = (0.1, 0.2) if size.longest else (0.3, 0.6)
         began, copied, put_back = time.monotonic(), not size.restores, not size.restores
         until, pause = began + 3 * size.seconds + 90, min(1.0, size.seconds / 50)
         while time.monotonic() < until:
@@ -381,26 +457,42 @@ class Office:
             with contextlib.suppress(ServerAway):
                 if passed < size.seconds:
                     move = self.random.choice(moves)
-                    if not copied and passed > 0.3 * size.seconds:
+                    if not copied and passed > copy_at * size.seconds:
                         move, copied = self.copy_server, True
                     elif (
                         copied
                         and not put_back
-                        and passed > 0.6 * size.seconds
+                        and passed > back_at * size.seconds
                         and self.issued_so_far > self.copied_at + 20
                     ):
                         move, put_back = self.put_copy_back, True
+                    elif (
+                        size.longest
+                        and put_back
+                        and passed + size.longest < size.seconds
+                        and self.random.random() < 0.3
+                    ):
+                        move = self.stop_for_long  # it wakes while the others are still at work
                     self.totals.moves[move.__name__] += 1
                     move()
-                self.bury_the_dead()
-                self.ledger.operations.sweep()
-                self.ledger.operations.open_claims()
-                self.read_the_books()
+                self.look_after()
                 if passed > size.seconds and not self.left:
                     self.plan_anew()
                     if not self.left:
                         break
         self.check()
+
+    def look_after(self) -> None:
+        """What people and workers do now and then."""
+        self.bury_the_dead()
+        self.ledger.operations.sweep()
+        if self.size.longest:
+            self.vouch_for_the_silent()
+        self.ledger.operations.open_claims()
+        self.check_senders()
+        if time.monotonic() >= self.next_look:
+            self.next_look = time.monotonic() + self.size.reads
+            self.read_the_books()
 
     # What is looked at.
 
@@ -427,6 +519,16 @@ class Office:
                 f"not done: {len(self.carrier.numbers)} of {self.size.tickets} issued, {self.left} attempts open"
             )
         self.check_unknown()
+
+    def check_senders(self) -> None:
+        """Nothing is being sent by a worker that is silent or has ended."""
+        for worker, count in self.ledger.rows(
+            "SELECT worker, count(*) FROM attempt JOIN worker USING (worker)"
+            " WHERE state = 'sending' AND (silent_at IS NOT NULL OR left_at IS NOT NULL OR dead_at IS NOT NULL) GROUP BY 1"
+        ):
+            wrong = f"worker {worker} is silent or has ended, and is sending"
+            if not any(one.startswith(wrong) for one in self.totals.violations):
+                self.totals.violations.append(f"{wrong} {count}")
 
     def check_unknown(self) -> None:
         """Never more are unknown than were in flight of workers that were lost."""
@@ -495,43 +597,48 @@ def _left_out(without: str) -> Iterator[None]:
 def run(own: Server, seed: int, size: Size, totals: Totals, without: str = "") -> None:
     """One seed; what is wrong is in `totals`. Of every second seed workers look at the clock in the moment of their write, and are stopped for
     longer than `settle_after`, too."""
-    size = replace(size, gap=0.0) if seed % 2 else size
+    size = replace(size, gap=0.0) if seed % 2 else replace(size, longest=0.0)
     with _left_out(without), contextlib.closing(Office(own, seed, size, totals, without)) as office:
         office.work()
 
 
+def size_of(base: Size, given: Mapping[str, Any]) -> Size:
+    """A size with what the command line says of it."""
+    haste = given.get("haste") or 1.0
+    size = replace(base, far=base.far / haste, gap=base.gap / haste, answers=base.answers / haste)
+    named = {one.name for one in fields(Size)}
+    return replace(
+        size, **{name: value for name, value in given.items() if name in named and value is not None}
+    )
+
+
+def sized(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of a command that say of a size what differs from the usual one."""
+    for name, kind in (
+        ("tickets", int), ("workers", int), ("seconds", float), ("lanes", int), ("lost", float), ("reads", float), ("distance", float),
+        ("longest", float),
+    ):  # fmt: skip
+        command = click.option(f"--{name}", type=kind)(command)
+    return click.option("--long", "long", is_flag=True)(command)
+
+
 @click.command()
 @click.option("--seeds", default="0..5")
-@click.option("--tickets", default=400)
-@click.option("--workers", default=4)
-@click.option("--seconds", default=20.0)
-@click.option("--lanes", default=6)
 @click.option("--haste", default=1.0, help="so much sooner the carrier is reached and answers")
 @click.option("--without", default="")
-@click.option("--long", "long", is_flag=True)
-def main(
-    seeds: str, tickets: int, workers: int, seconds: float, lanes: int, haste: float, without: str, long: bool
-) -> None:
+@sized
+def main(seeds: str, without: str, long: bool, **given: Any) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended then, too
     first, _, last = seeds.partition("..")
     found = programs()
     assert found, "PostgreSQL's server is not installed"
     totals = Totals()
-    of = LONG if long else Size()
-    size = replace(
-        of,
-        tickets=tickets,
-        workers=workers,
-        seconds=seconds,
-        lanes=lanes,
-        far=of.far / haste,
-        gap=of.gap / haste,
-        answers=of.answers / haste,
-    )
+    size = size_of(LONG if long else Size(), given)
     with server(found) as own:
         for seed in range(int(first), int(last or first) + 1):
+            began = time.monotonic()
             run(own, seed, size, totals, without)
-            click.echo(f"seed {seed}: {totals}")
+            click.echo(f"seed {seed}, {time.monotonic() - began:.0f} s: {totals}")
     sys.exit(bool(totals.violations))
 
 

@@ -568,8 +568,8 @@ class BothLedgers(RuleBasedStateMachine):
     # Gaps, stops and ends.
 
     @precondition(lambda self: not self.model.of("sending"))
-    @rule()
-    def gap(self) -> None:
+    @rule(wanted=st.sampled_from(REQUESTS))
+    def gap(self, wanted: Request) -> None:
         def change(ledger: Any) -> None:
             if self.model.gap:
                 assert len(ledger.close_gaps("chen", verbatim("the statement"))) == 1
@@ -582,6 +582,8 @@ class BothLedgers(RuleBasedStateMachine):
         if not self.is_shared:
             self.model.ended.add(self.sender)
             self._next_sender()
+        if self.model.gap:
+            self.plan_and_claim(wanted)
 
     @precondition(lambda self: self.is_shared)
     @rule()
@@ -640,7 +642,7 @@ def new_file(folder: Path) -> Iterator[OneFile]:
 def test_a_file_holds_what_the_model_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VOUCHER_WITNESS", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    live(lambda: new_file(tmp_path), 4, 20)
+    live(lambda: new_file(tmp_path), 4, 16)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import random
+import signal
 import socket
 import sys
 import threading
@@ -82,6 +83,9 @@ class Sends:
         self.former: list[Worker] = []  # that it was, until it was silent for too long
         self.standing = "on"
         self.parent = os.getppid()
+        self.stops_next = False  # when a turn has given it something: where a worker may be stopped for longest, not knowing it
+        signal.signal(signal.SIGUSR1, lambda *_: self.stop_next(True))
+        signal.signal(signal.SIGCONT, lambda *_: self.stop_next(False))
         self.worker = self.begun()
         threading.Thread(target=self.beat, daemon=True).start()
 
@@ -93,6 +97,9 @@ class Sends:
                 self.bounds = about(connection)
                 return Hears(connection, name)
             time.sleep(_MOMENT)
+
+    def stop_next(self, whether: bool) -> None:
+        self.stops_next = whether
 
     def beat(self) -> None:
         while True:
@@ -175,6 +182,8 @@ class Sends:
         self.send(turn.claimed)
 
     def send(self, these: Sequence[Claimed]) -> None:
+        if these and self.stops_next:
+            os.kill(os.getpid(), signal.SIGSTOP)
         for claimed in these:
             if self.orders.without == "1":
                 object.__setattr__(claimed, "send_by", boot_time() + self.bounds.send_within)

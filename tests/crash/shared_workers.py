@@ -1,14 +1,14 @@
 """Several workers on one shared ledger, killed and stopped at random, and the server restarted under them: nothing twice, nothing lost.
 
     python -m tests.crash.shared_workers --seeds 0..20 [--tickets 400] [--workers 4] [--without STEP] [--long]
-        [--lost SHARE] [--reads SECONDS] [--distance SECONDS] [--longest SECONDS]
+        [--lost SHARE] [--reads SECONDS] [--distance SECONDS] [--longest SECONDS] [--aimed SHARE]
 
 The carrier issues whatever it is asked for, as often as it is asked, and keeps count. A person reads its books now and then, and says of
 what is unknown whether it was issued; what he calls not issued is planned anew, so that an attempt that is still on its way would be a second
 voucher. Connections to the server go through a proxy that cuts them, holds them up, and delivers late. An older copy of the server's
 files is put in their place; one worker's clock is a day ahead. `--without` leaves a step of the fence out (1, 2, 3: in the workers; 4 to 7:
 in the ledger), and is to find something. `--long`: 20,000 tickets, 8 workers, and stops of minutes, which overlap with what the others do.
-The last four options are of `Size`: by them a seed comes more often to what a step is there for.
+The last five options are of `Size`: by them a seed comes more often to what a step is there for.
 """
 
 import contextlib
@@ -74,7 +74,8 @@ class Size:
 
     `far`, `gap`: of `shared_worker.Orders`; `answers`: seconds until the carrier answers, at the most; `lost`: the share of its answers that are
     lost; `restores`: whether an older copy is put back; `reads`: seconds between two looks into the carrier's books; `distance`: seconds that
-    what the server says is under way; `longest`: seconds for which a few workers are stopped of every second seed, at the most, 0: none.
+    what the server says is under way; `longest`: seconds for which a few workers are stopped of every second seed, at the most, 0: none;
+    `aimed`: the share of stops that begin when a worker was told what to send.
     """
 
     tickets: int = 400
@@ -90,6 +91,7 @@ class Size:
     reads: float = 0.0
     distance: float = 0.0
     longest: float = 0.0
+    aimed: float = 0.2
 
     @property
     def stops(self) -> tuple[float, ...]:
@@ -172,14 +174,23 @@ class Process:
         self.stopped = False
         self.spared = False  # it is not killed before it wakes
 
-    def stop(self, seconds: float) -> None:
+    def stop(self, seconds: float, aimed: bool = False) -> None:
+        """For so long; `aimed`: it stops by itself when a turn has given it something to send, and it has sent nothing of it."""
         self.stopped = True
-        self.popen.send_signal(signal.SIGSTOP)
+        self.popen.send_signal(signal.SIGUSR1 if aimed else signal.SIGSTOP)
         threading.Timer(seconds, self.wake).start()
 
     def wake(self) -> None:
         self.popen.send_signal(signal.SIGCONT)
         self.awake_since, self.stopped, self.spared = time.monotonic(), False, False
+
+    @property
+    def aims(self) -> bool:
+        """Whether it stops by itself when it is told to: one that is beginning would end of that, as would the product's commands."""
+        status = dict(
+            line.split(":\t", 1) for line in Path(f"/proc/{self.popen.pid}/status").read_text().splitlines()
+        )
+        return bool(int(status.get("SigCgt", "0"), 16) >> (signal.SIGUSR1 - 1) & 1)
 
     @property
     def may_be_stopped(self) -> bool:
@@ -264,7 +275,9 @@ class Office:
 
     def stop_worker(self) -> None:
         if awake := [one for one in self.processes if one.may_be_stopped]:
-            self.random.choice(awake).stop(self.random.choice(self.size.stops))
+            one = self.random.choice(awake)
+            aimed = one.aims and self.random.random() < self.size.aimed
+            one.stop(self.size.stops[-1] if aimed else self.random.choice(self.size.stops), aimed)
 
     def stop_for_long(self) -> None:
         """One of few at a time, so that the others go on; none of a seed that has no such stops."""
@@ -616,7 +629,7 @@ def sized(command: Callable[..., None]) -> Callable[..., None]:
     """The options of a command that say of a size what differs from the usual one."""
     for name, kind in (
         ("tickets", int), ("workers", int), ("seconds", float), ("lanes", int), ("lost", float), ("reads", float), ("distance", float),
-        ("longest", float),
+        ("longest", float), ("aimed", float),
     ):  # fmt: skip
         command = click.option(f"--{name}", type=kind)(command)
     return click.option("--long", "long", is_flag=True)(command)

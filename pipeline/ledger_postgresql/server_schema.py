@@ -150,7 +150,7 @@ def script(owner: Owner, bounds: Bounds, also: str) -> str:
     return f"\\set ON_ERROR_STOP on\nSET client_encoding = 'UTF8';\nSET standard_conforming_strings = on;\nBEGIN;\n\n{text}\nCOMMIT;\n"
 
 
-def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds, also: str = "") -> str:
+def prepare(connection: LedgerConnection, owner: Owner, bounds: Bounds, also: str = "") -> str:
     """Make a ledger for a carrier in a database that has none; its ID. The role that does it owns it. `also`: what is made along with it.
 
     Raises InputProblem where there is one already, the bounds don't fit together, or the role may not do that.
@@ -163,7 +163,8 @@ def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds, also: 
                 connection.execute(text.encode())
         except psycopg.errors.DuplicateSchema:
             raise InputProblem(
-                "this database holds a ledger already, or a schema of procrastinate's; nothing was changed. Take an empty one"
+                "{server}: this database holds a ledger already, or a schema of procrastinate's; nothing was changed. Take an empty one",
+                server=connection.name,
             ) from None
         except psycopg.errors.InsufficientPrivilege as error:
             raise InputProblem(

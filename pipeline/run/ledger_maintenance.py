@@ -122,6 +122,11 @@ def _moved(name: str, old: Owner, to: Owner) -> Message:
 
 def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> Message:
     """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
+    if is_server(job.ledger or ""):
+        raise InputProblem(
+            "--nothing-missing is for a file that was moved. Of a ledger on a server that was started anew it is said by voucher ledger vouch;"
+            " where an older copy may be in its place: voucher ledger mark-gap without --nothing-missing"
+        )
     with ledger_to_change(job, OpenOptions(unnoted=True, note=note)) as ledger:
         name = ledger.name
         if ledger.open_gap is not None:

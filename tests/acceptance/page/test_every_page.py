@@ -15,7 +15,7 @@ from pipeline.page.routes import ROUTES
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import REPOSITORY, Desk, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE
-from tests.acceptance.page.browser import WIDTHS, Window
+from tests.acceptance.page.browser import Window
 from tests.acceptance.page.conftest import Browsing
 from tests.acceptance.page.test_month_on_page import DEMONSTRATION, digest, sent, settled, today, upload
 from tests.acceptance.page.visiting import PASSWORD, Answer, Served, Visit, serving
@@ -26,6 +26,8 @@ SAMPLES = [REPOSITORY / "sample_data" / name for name in ("tickets-2026-10.xlsx"
 LONG = "国内出票明细（含退票与附加服务）上海分公司与杭州分公司合并_2026-10_final_FINAL_reviewed-by-finance-2.xlsx"
 ALTERED = '[[fault]]\nkind = "file_altered"\ntickets = ["9990000000004"]\n'
 PEOPLE = {"adam": Role.ADMINISTRATOR, "anna": Role.APPROVER, "peter": Role.PREPARER}
+#: Each as (width, dark): colours are the same at every width, and what fits fits in the dark, too.
+LOOKS = ((1280, False), (1280, True), (390, False))
 #: Routes that are no pages, but files to save, or the link that opens the page.
 NO_PAGES = {
     "/healthz", "/static/{version}/{name}", "/open", "/months/{month}/results/{name}", "/months/{month}/columns.toml",
@@ -130,12 +132,11 @@ def _ended(visit: Visit, answer: Answer) -> str:
 def looked_at(one: Window, name: str, lang: str) -> list[str]:
     """What is wrong with the page that is open, however it is looked at; pictures of it are kept."""
     wrong = []
-    for width in WIDTHS:
-        for dark in (False, True):
-            one.look(width, dark=dark)
-            how = f"{name}-{lang}-{width}-{'dark' if dark else 'light'}"
-            one.shoot(how)
-            wrong += [f"{how}: {each}" for each in (*one.sideways(), *one.hard_to_use())]
+    for width, dark in LOOKS:
+        one.look(width, dark=dark)
+        how = f"{name}-{lang}-{width}-{'dark' if dark else 'light'}"
+        one.shoot(how)
+        wrong += [f"{how}: {each}" for each in (*one.sideways(), *one.hard_to_use())]
     return wrong
 
 

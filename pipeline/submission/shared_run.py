@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipeline.carrier.client import connected
-from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger_postgresql.issued_run import IssuedRun
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.shared_writer import SharedWriter
@@ -82,15 +80,7 @@ class _Sending:
         job, keys = self.run.job, self.run.keys
         with stopped_by_signals(self.halt, self.run.watch.note):
             async with connected(job.profile, job.profile.carrier.base_url, keys.api_key) as client:
-                sender = SharedSender(
-                    client,
-                    self.writer,
-                    Cipher(keys.encryption_key),
-                    job.profile,
-                    self.halt,
-                    Concealed(keys.api_key, keys.encryption_key),
-                    self._ended,
-                )
+                sender = SharedSender(client, self.writer, keys, job.profile, self.halt, self._ended)
                 lanes = min(job.profile.submission.concurrency, self.whole.requests)
                 own = asyncio.create_task(sender.take_part(self.run.number, lanes, stays=True))
                 stopping = asyncio.create_task(self._stop_for_all())

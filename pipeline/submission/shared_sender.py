@@ -19,7 +19,7 @@ from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
 from pipeline.ledger_postgresql.worker_turns import Claimed
 from pipeline.model.message import Message, message, without_names
 from pipeline.model.outcome import Outcome
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Secrets
 from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
 from pipeline.submission.failures_in_a_row import why_stop
 from pipeline.submission.graceful_stop import Halt
@@ -32,21 +32,16 @@ class SharedSender:
 
     client: Client
     writer: SharedWriter
-    cipher: Cipher
+    keys: Secrets = field(repr=False)
     profile: Profile
     halt: Halt
-    concealed: Concealed
     ended: Callable[[Claimed, Outcome], None] = field(default=lambda *_: None)
 
     def __post_init__(self) -> None:
+        self._cipher = Cipher(self.keys.encryption_key)
+        concealed = Concealed(self.keys.api_key, self.keys.encryption_key)
         self._attempts = AttemptSender(
-            self.client,
-            self.writer,
-            self.cipher,
-            self.profile.answers,
-            self.halt,
-            self.concealed,
-            self._watch,
+            self.client, self.writer, self._cipher, self.profile.answers, self.halt, concealed, self._watch
         )
         self._replied = asyncio.Event()  # whether the first attempt came to anything
         self._run = 0
@@ -131,7 +126,7 @@ class SharedSender:
         """Whether a sealed body opens with our key: with another no answer could be read, and the run would stop in doubt."""
         if not self._same_keys:
             try:
-                self.cipher.open(json.loads(claimed.body))
+                self._cipher.open(json.loads(claimed.body))
             except (Undecryptable, ValueError):
                 return False
             self._same_keys = True

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from pipeline.carrier.client import Client, connected
-from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger_postgresql.invitations import accept, installed
 from pipeline.ledger_postgresql.open_runs import open_runs
 from pipeline.ledger_postgresql.server_connection import connect, conninfo
@@ -143,13 +141,10 @@ class _AtWork:
         async with self._turn:
             if not self._goes_on:
                 return
-            of, keys = self.of, self.of.keys
+            of = self.of
             self.halt.of_run = Halt()
             of.watch.note(message("Run {run}: taking part", run=run))
-            sender = SharedSender(
-                self.client, self.writer, Cipher(keys.encryption_key), of.job.profile, self.halt.of_run,
-                Concealed(keys.api_key, keys.encryption_key),
-            )  # fmt: skip
+            sender = SharedSender(self.client, self.writer, of.keys, of.job.profile, self.halt.of_run)
             why = await sender.take_part(run, of.job.profile.submission.concurrency)
             of.watch.note(_told(run, self.halt.of_run.reason or why))
             self.halt.of_run = None

@@ -71,7 +71,7 @@ class Carrier:
             self.most_at_once = max(self.most_at_once, self._at_once)
         time.sleep(self.pause)
         if gate := self.gates.get(ticket):
-            gate.wait(60)
+            gate.wait(240)
         with self._lock:
             self._at_once -= 1
         result = {"itineraryResult": {"ticketNo": ticket, "itineraryNum": number, "success": True}}
@@ -281,14 +281,16 @@ def test_two_issues_at_once_on_one_workbook_issue_each_charge_once(office: Offic
     office.workbook(60, "copy.xlsx")
     first, second = office.issue(), office.issue("copy.xlsx")
     codes = {first.end().code, second.end().code}
-    assert codes <= {0, 3}
+    assert codes <= {0, 3, 4}  # 4: on a machine so busy that one of them was not heard for a lease
     found = [office.totals(), office.totals("copy.xlsx")]
     assert sum(totals.get("issued", 0) for totals in found) == 60
     assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 60)
 
 
 def gated(office: Office, *numbers: int) -> list[threading.Event]:
-    """What the answers about these tickets wait for."""
+    """What the answers about these tickets wait for; on a busy machine that takes a while, for which nobody is given up."""
+    office.desk.profile(office.carrier.base_url, response_timeout=240)
+    office.rows("UPDATE voucher.ledger SET lease = interval '240 s' RETURNING lease")
     gates = [threading.Event() for _ in numbers]
     office.carrier.gates |= {f"999{number:010}": gate for number, gate in zip(numbers, gates, strict=True)}
     return gates

@@ -22,10 +22,10 @@ from pipeline.model.profile import Terms
 from pipeline.profile_file import load_profile
 from pipeline.reading.deserialize import loads
 from pipeline.reading.formats import workbook
-from pipeline.reading.formats.calamine import Workbook
 from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.prescan import Prescan
 from pipeline.reading.formats.serialize import dumps
+from pipeline.reading.formats.usual_workbook import UsualWorkbook
 from pipeline.reading.formats.zip_package import Package
 from pipeline.reading.input_files import sheets_of
 from pipeline.reading.tickets import assemble
@@ -38,7 +38,7 @@ from tests.benchmarks.months import AS_OF
 from tests.benchmarks.timing import REPOSITORY, ROUNDS, python, run
 
 Made = TypeVar("Made")
-_LOADED = "import pipeline.reading.bounded_child, pipeline.reading.formats.zip_workbook"
+_LOADED = "import pipeline.reading.bounded_child, pipeline.reading.formats.usual_workbook, pipeline.reading.formats.workbook"
 #: What goes on beside the reading for as long as that takes: loading, over and over.
 _LOADING = "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'import pandas, pipeline.cli.main'])"
 _BESIDE_ROUNDS = 5
@@ -67,13 +67,20 @@ def processes(parts: Parts, month: Path, folder: Path) -> None:
     for name, command in {
         "python-calamine alone": ("-m", "tests.benchmarks.checking", "calamine", month.resolve()),
         "the command line loaded": ("-c", "import pipeline.cli.main"),
-        "the reading process loaded, until it lays out": ("-P", "-c", _LOADED),
+        "the reading process loaded": ("-P", "-c", _LOADED),
     }.items():
         parts.keep(name, run(python(*command), folder).processor)
 
 
-def _said(laid_out: Workbook, looks: dict[str, Prescan]) -> list[bytes]:
-    """All that the reading process says of a sheet that is laid out: its pieces, and the answer."""
+def _opened(content: bytes) -> UsualWorkbook:
+    """A workbook whose shared texts are read."""
+    book = UsualWorkbook(content)
+    book._texts.made()
+    return book
+
+
+def _said(book: UsualWorkbook, looks: dict[str, Prescan]) -> list[bytes]:
+    """All that the reading process says of a workbook that is looked through: its columns one by one, and the answer."""
     said = list[bytes]()
 
     def say(what: dict[str, Any]) -> int:
@@ -81,7 +88,7 @@ def _said(laid_out: Workbook, looks: dict[str, Prescan]) -> list[bytes]:
         return len(said) - 1
 
     Columns.hand_over = lambda columns: say({"piece": len(said), "columns": columns})
-    say({"readings": [workbook.taken_out(lambda: laid_out, looks)], "certain": True, "detail": ""})
+    say({"readings": [workbook.taken_out(book.workbook, looks)], "certain": True, "detail": ""})
     return said
 
 
@@ -98,9 +105,11 @@ def _heard(parts: Parts, said: list[bytes]) -> Iterator[bytes]:
 def check(parts: Parts, month: Path, folder: Path) -> None:
     """A check with its report, in this process alone."""
     content, package = month.read_bytes(), Package(month.read_bytes())
-    looks = parts.of("the look", lambda: workbook.looks_of_xlsx(package, exactly=False))
-    laid_out = parts.of("laid out", lambda: Workbook(content, first_sheet=True))
-    said = parts.of("taken into columns and handed over", lambda: [*_said(laid_out, looks)])
+    book = parts.of("the shared texts", lambda: _opened(content))
+    looks = parts.of(
+        "looked through, and taken out", lambda: workbook.looks_of_xlsx(package, False, book.cells_of)
+    )
+    said = parts.of("handed over by column", lambda: _said(book, looks))
     sheets = sheets_of(month, loads(_heard(parts, said)))
     table = parts.of("the Table", lambda: assemble([(month, sheets)]))
     terms = Terms(AS_OF, load_profile(REPOSITORY / "sample_data" / "sandbox.toml"))
@@ -114,14 +123,15 @@ def check(parts: Parts, month: Path, folder: Path) -> None:
 
 
 def read(month: Path) -> None:
-    """Print the seconds that a sheet takes by the clock until it is laid out, and then until it is in columns."""
-    content, looks = month.read_bytes(), workbook.looks_of_xlsx(Package(month.read_bytes()), exactly=False)
+    """Print the seconds that a month takes by the clock until it is taken out, and then until it is handed over."""
+    content = month.read_bytes()
     times = [time.perf_counter()]
-    laid_out = Workbook(content, first_sheet=True)
+    book = UsualWorkbook(content)
+    looks = workbook.looks_of_xlsx(Package(content), False, book.cells_of)
     times.append(time.perf_counter())
-    _said(laid_out, looks)
+    _said(book, looks)
     times.append(time.perf_counter())
-    sys.stdout.write(f"laid_out={times[1] - times[0]:.6f}\ntaken={times[2] - times[1]:.6f}\n")
+    sys.stdout.write(f"taken_out={times[1] - times[0]:.6f}\nhanded_over={times[2] - times[1]:.6f}\n")
 
 
 def beside(month: Path, folder: Path) -> None:
@@ -139,7 +149,7 @@ def beside(month: Path, folder: Path) -> None:
                 if loading:
                     os.killpg(loading.pid, signal.SIGKILL)
                     loading.wait()
-            for what in ("laid_out", "taken"):
+            for what in ("taken_out", "handed_over"):
                 least.keep(f"{what} {name}", took.figure(what))
     for name, seconds in least.least.items():
         sys.stdout.write(f"{seconds:.3f}  {name}\n")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.reading import bounded_child
+from pipeline.reading.formats import zip_workbook
 from tests.crash import hostile_files
 from tests.crash.hostile_bases import bases
 
@@ -38,6 +39,15 @@ def test_spoilt_files_are_one_clear_line_each(
     tmp_path: Path, found: Mapping[str, bytes], seeds: range
 ) -> None:
     assert hostile_files.run(seeds, tmp_path, found) == []
+
+
+@pytest.mark.slow
+def test_spoilt_files_that_are_taken_out_by_column_are_one_clear_line_each(
+    tmp_path: Path, found: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zip_workbook, "LONG", 0)
+    workbooks = {name: content for name, content in found.items() if name.endswith(".xlsx")}
+    assert hostile_files.run(range(20), tmp_path, workbooks) == []
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,18 @@ to its end. What it would cost is bounded by the process all the same (see `chil
 
 import io
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
+Made = TypeVar("Made")
+
 
 class Workbook:
-    """A workbook in its reader's hands, its first visible sheet laid out where that is asked for."""
+    """A workbook in its reader's hands; laid out is the sheet of that name, or the first visible one, where that is asked for."""
 
-    def __init__(self, content: bytes, *, first_sheet: bool = False) -> None:
+    def __init__(self, content: bytes, *, first_sheet: bool = False, laid_out: str = "") -> None:
         self._reader = CalamineWorkbook.from_filelike(io.BytesIO(content))
         #: The worksheets by name, and whether each is shown.
         self.worksheets: list[tuple[str, bool]] = [
@@ -24,7 +27,8 @@ class Workbook:
             if meta.typ == SheetTypeEnum.WorkSheet
         ]
         self._laid_out: dict[str, Any] = {}
-        for name in [name for name, visible in self.worksheets if visible][: int(first_sheet)]:
+        first = [name for name, visible in self.worksheets if visible][: int(first_sheet)]
+        for name in first or [name for name, _ in self.worksheets if name == laid_out]:
             self._laid_out[name] = self._reader.get_sheet_by_name(name)
 
     def sheet(self, name: str) -> Any:
@@ -32,25 +36,26 @@ class Workbook:
         return self._laid_out.pop(name, None) or self._reader.get_sheet_by_name(name)
 
 
-class Beside(threading.Thread):
-    """A workbook that is laid out beside what is done here; nobody has to wait for it."""
+class Beside(threading.Thread, Generic[Made]):
+    """What is made of a workbook beside what is done here; nobody has to wait for it."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, make: Callable[[], Made]) -> None:
         super().__init__(daemon=True)
-        self._content = content
-        self._made: Workbook | BaseException | None = None
+        self._make = make
+        self._made: list[Made] = []
+        self._problem: BaseException = RuntimeError("the thread was not run")
         self.start()
 
     def run(self) -> None:
-        """Lay it out, or keep what went wrong for whoever asks."""
+        """Make it, or keep what went wrong for whoever asks."""
         try:
-            self._made = Workbook(self._content, first_sheet=True)
+            self._made.append(self._make())
         except BaseException as error:  # noqa: BLE001 - the reader's panics are of no other class
-            self._made = error
+            self._problem = error
 
-    def workbook(self) -> Workbook:
-        """The workbook, or what went wrong with it, once it is there."""
+    def made(self) -> Made:
+        """What is made, or what went wrong with it, once it is there."""
         self.join()
-        if not isinstance(self._made, Workbook):
-            raise self._made or RuntimeError("the thread was not run")
-        return self._made
+        if not self._made:
+            raise self._problem
+        return self._made[0]

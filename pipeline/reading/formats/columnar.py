@@ -9,9 +9,9 @@ Of a long sheet the rows are handed over in pieces, while those below are still 
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count, islice, zip_longest
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pipeline.reading.formats.refusal import Refusal, Seen
 
@@ -29,6 +29,22 @@ _PIECE = 10_000
 Part = tuple[list[Any], bytes | None]
 
 
+class ByColumn(NamedTuple):
+    """A sheet whose columns are there already, from its first cell to its last; what a laid out one says of its extent it says, too."""
+
+    name: str
+    start: tuple[int, int]
+    total_height: int
+    total_width: int
+    columns: Iterator[Part]
+    merged_cell_ranges: None = None
+
+    @property
+    def height(self) -> int:
+        """How many rows it has."""
+        return self.total_height - self.start[0]
+
+
 class Columns:
     """A sheet's cells, taken in row by row; `by_piece` where none of them is put in its place later."""
 
@@ -39,6 +55,7 @@ class Columns:
         self.height = 0
         self._columns: list[_Column] = []
         self._pieces: list[int] = []
+        self._whole: list[Part] = []
         self._hand_over = Columns.hand_over if by_piece else None
 
     def take(self, rows: Iterable[Sequence[Any]], left: int = 0) -> None:
@@ -54,6 +71,14 @@ class Columns:
             self.height += len(block)
             if self._hand_over and self.height >= _PIECE * (1 + len(self._pieces)):
                 self._pieces.append(self._hand_over([column.part() for column in self._columns]))
+
+    def take_columns(self, height: int, columns: Iterable[Part]) -> None:
+        """Take in all of a sheet of so many rows; its columns are handed over one by one."""
+        self.height = height
+        for part in columns:
+            if self._hand_over:
+                self._pieces.append(self._hand_over([*self._whole, part]))
+            self._whole.append(([], b"") if self._hand_over else part)
 
     def skip(self, rows: int) -> None:
         """Take in so many blank rows."""
@@ -75,7 +100,7 @@ class Columns:
 
         A column may end above the sheet's last row: below it is blank.
         """
-        columns = [column.part() for column in self._columns]
+        columns = self._whole or [column.part() for column in self._columns]
         return {"height": self.height, "pieces": self._pieces, "columns": columns}
 
     def _reach(self, height: int, width: int) -> None:

@@ -18,7 +18,7 @@ from python_calamine import CalamineError, PasswordError
 
 from pipeline.reading.formats import ods_prescan, repackaging, xlsb_prescan, xlsx_prescan
 from pipeline.reading.formats.calamine import Workbook
-from pipeline.reading.formats.columnar import Columns
+from pipeline.reading.formats.columnar import ByColumn, Columns
 from pipeline.reading.formats.far_cells import Far
 from pipeline.reading.formats.prescan import Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
@@ -37,10 +37,12 @@ _MOST_FAR, _TICKET_DIGITS = 1_000, 10  # without the airline's own
 _NOWHERE = 1 << 20  # beyond every sheet's last row
 
 
-def sheets(content: bytes, made: Callable[[], Workbook], exactly: bool) -> list[dict[str, Any]]:
-    """The worksheets in their order; `made` gives them laid out, where nothing is in the way of that."""
+def sheets(
+    content: bytes, made: Callable[[], Workbook], exactly: bool, long: Any = None
+) -> list[dict[str, Any]]:
+    """The worksheets in their order; `made` gives them laid out, where nothing is in the way of that, or a `long` workbook by column."""
     try:
-        return _all_sheets(content, made, exactly)
+        return _all_sheets(content, made, exactly, long)
     except Refusal as refusal:
         if refusal.code != "far_away" or exactly:
             raise
@@ -48,13 +50,16 @@ def sheets(content: bytes, made: Callable[[], Workbook], exactly: bool) -> list[
         return _all_sheets(content, partial(Workbook, content), True)
 
 
-def _all_sheets(content: bytes, made: Callable[[], Workbook], exactly: bool) -> list[dict[str, Any]]:
+def _all_sheets(
+    content: bytes, made: Callable[[], Workbook], exactly: bool, long: Any = None
+) -> list[dict[str, Any]]:
     package = Package(content)
     if book := repackaging.workbook_part(package):
         if not repackaging.is_usual(package, book):
             content = repackaging.xlsx_anew(package, book)
-            package, made = Package(content), partial(Workbook, content)
-        return _sheets_of_xlsx(content, made, looks_of_xlsx(package, exactly))
+            package, made, long = Package(content), partial(Workbook, content), None
+        looks = looks_of_xlsx(package, exactly, long.cells_of if long else None)
+        return _sheets_of_xlsx(content, long.workbook if long else made, looks)
     if OF_XLSB in package:
         return _sheets_of_xlsb(content, package)
     if OF_ODS in package and _is_open_document(package):
@@ -112,14 +117,20 @@ def _is_open_document(package: Package) -> bool:
     return b"spreadsheet" in kind
 
 
-def looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Prescan]:
-    """What the look through each sheet of an .xlsx tells, by the sheet's name."""
+def looks_of_xlsx(
+    package: Package, exactly: bool, cells_of: Callable[[str], Any] | None = None
+) -> dict[str, Prescan]:
+    """What the look through each sheet of an .xlsx tells, by the sheet's name; `cells_of` gives what takes in a sheet's cells meanwhile."""
     currencies, uncalculated = xlsx_prescan.check_texts(package), xlsx_prescan.uncalculated(package)
-    hidden = xlsx_prescan.hidden_sheets(package)
+    hidden = {name for name, shown in xlsx_prescan.listed(package) if not shown}
     return {
         # A hidden sheet is laid out only where its extent is known to be within bounds.
         sheet: xlsx_prescan.look(
-            partial(package.pieces, part), exactly or sheet in hidden, currencies, uncalculated=uncalculated
+            partial(package.pieces, part),
+            exactly or sheet in hidden,
+            currencies,
+            uncalculated=uncalculated,
+            cells=cells_of(sheet) if cells_of else None,
         ).gathered(sheet)
         for sheet, part in _parts_of_xlsx(package).items()
     }
@@ -246,7 +257,9 @@ def _taken_in(sheet: Any, look: Prescan, columns: Columns) -> dict[str, Any]:
     first_row = min([top, *(row for row, _, _ in look.marks)])
     first_column = min([left, *(column for _, column, _ in look.marks)])
     beyond = list[tuple[int, int]]()
-    if sheet.height:
+    if isinstance(sheet, ByColumn):
+        columns.take_columns(sheet.height, sheet.columns)
+    elif sheet.height:
         rows = islice(sheet.iter_rows(), top, None)
         columns.skip(top - first_row)
         columns.take(_near(rows, (top, left), look.far, beyond) if look.far else rows, left - first_column)

@@ -12,6 +12,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from pipeline.reading.formats import xlsx_prescan_exact
@@ -21,6 +22,9 @@ from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.shown_currencies import currency_styles
 from pipeline.reading.formats.xlsx_uncalculated_formulas import are_uncalculated
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
+
+if TYPE_CHECKING:  # a short sheet needs no numpy, which is much to load
+    from pipeline.reading.formats.usual_cells import UsualCells
 
 _SMALL = 32 * 1024**2  # for what lists a workbook's sheets
 _LONGEST_ROW = 32 * 1024**2
@@ -44,13 +48,13 @@ def sheet_parts(package: Package) -> dict[str, str]:
     return found
 
 
-def hidden_sheets(package: Package) -> frozenset[str]:
-    """The names of the sheets that nobody sees."""
-    return frozenset(
-        node.get("name", "")
+def listed(package: Package) -> list[tuple[str, bool]]:
+    """The names of the sheets in their order, and whether each is shown."""
+    return [
+        (node.get("name", ""), node.get("state") not in ("hidden", "veryHidden"))
         for node in parsed(package, OF_XLSX).iter()
-        if _local(node.tag) == "sheet" and node.get("state") in ("hidden", "veryHidden")
-    )
+        if _local(node.tag) == "sheet"
+    ]
 
 
 def related(package: Package, part: str) -> list[tuple[str, str, str]]:
@@ -96,15 +100,17 @@ def look(
     currencies: Mapping[bytes, str] | None = None,
     *,
     uncalculated: bool = False,
+    cells: "UsualCells | None" = None,
 ) -> Prescan:
     """One sheet's cells without a value; `pieces` unpacks it from its start. How far it reaches the exact look tells alone.
 
+    What is unpacked goes to `cells`, too; an exact look does not end them.
     Where its formulas are `uncalculated`, a result of 0 or nothing is none.
     """
     currencies = currencies or {}
     if not exactly:
         with contextlib.suppress(xlsx_prescan_exact.NeedsWhole):
-            return _quickly(undivided(harmless(pieces())), currencies, uncalculated=uncalculated)
+            return _quickly(undivided(harmless(pieces())), currencies, uncalculated=uncalculated, cells=cells)
     return xlsx_prescan_exact.look(undivided(harmless(pieces())), currencies, uncalculated=uncalculated)
 
 
@@ -133,7 +139,11 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _quickly(
-    pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, uncalculated: bool = False
+    pieces: Iterator[bytes],
+    currencies: Mapping[bytes, str],
+    *,
+    uncalculated: bool = False,
+    cells: "UsualCells | None" = None,
 ) -> Prescan:
     """What the rows that need it tell when they are parsed; of the others how many cells are filled, and their currencies.
 
@@ -152,11 +162,16 @@ def _quickly(
             rows = _Rows(begin[1], currencies, uncalculated=uncalculated)
         if rows and rows.end in waiting:
             whole, end, waiting = waiting.rpartition(rows.end)
-            look.parse(rows.doubtful(whole + end, look.found))
+            whole += end
+            look.parse(rows.doubtful(whole, look.found))
+            if cells:
+                cells.take(whole)
         elif len(waiting) > _LONGEST_ROW:
             raise xlsx_prescan_exact.NeedsWhole
     if rows is None or rows.cell.search(waiting):
         raise xlsx_prescan_exact.NeedsWhole
+    if cells:
+        cells.end(waiting)
     # How far the parsed rows reach says nothing of the others.
     return replace(look.found, last_row=-1, last_column=-1)
 

@@ -48,6 +48,10 @@ class Package:
         """The parts' names in lower case with forward slashes."""
         return list(self._parts)
 
+    def largest(self, ending: str) -> int:
+        """How many bytes the largest part whose name ends so declares to have."""
+        return max((info.file_size for name, info in self._parts.items() if name.endswith(ending)), default=0)
+
     def check(self) -> None:
         """Refuse it if what its sheets and texts declare is more than any workbook unpacks to."""
         declared = [info for name, info in self._parts.items() if name.endswith(".xml")]

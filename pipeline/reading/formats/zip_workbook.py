@@ -10,6 +10,8 @@ from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 
 _SMALL = 1024**2
+#: A workbook with a part of so many bytes is taken out by column; for less it does not pay to load what that takes.
+LONG = 4 * 1024**2
 #: Every .xlsb calls itself binary.macroEnabled, with macros or without.
 _MACROS = re.compile(rb"(?<!binary\.)macroEnabled")
 
@@ -19,11 +21,15 @@ def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
     package = Package(content)
     _refuse_macros(package)
     made: Any = partial(Workbook, content)
+    usual = None
     if OF_XLSX in package and not exactly:
         package.check()
-        made = Beside(content).workbook
+        if package.largest(".xml") >= LONG:
+            usual = import_module("pipeline.reading.formats.usual_workbook").UsualWorkbook(content)
+        else:
+            made = Beside(partial(Workbook, content, first_sheet=True)).made
     found: list[dict[str, Any]] = import_module("pipeline.reading.formats.workbook").sheets(
-        content, made, exactly
+        content, made, exactly, usual
     )
     return found
 

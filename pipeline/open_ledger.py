@@ -51,10 +51,11 @@ def shared_ledger_answers(job: Job) -> str:
 def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[RunLedger]:
     """The ledger for a run: put in order; a sandbox run's own one is thrown away.
 
-    `meaning` interprets the answers that an earlier run recorded in a file and did not come to interpret.
+    `meaning` interprets the answers that were recorded and nobody came to interpret.
     """
     address = _address(job)
-    with _shared_to_write(address, job, watch) if address else file_to_write(job, watch, meaning) as ledger:
+    opened = _shared_to_write(address, job, watch, meaning) if address else file_to_write(job, watch, meaning)
+    with opened as ledger:
         yield ledger
 
 
@@ -114,11 +115,13 @@ def _shared_to_read(
     return shared_to_read(address, owner, right)
 
 
-def _shared_to_write(address: str, job: Job, watch: Watch) -> AbstractContextManager[RunLedger]:
+def _shared_to_write(
+    address: str, job: Job, watch: Watch, meaning: Meaning
+) -> AbstractContextManager[RunLedger]:
     _check_extra()
     from pipeline.ledger_postgresql.opening_shared import shared_to_write  # noqa: PLC0415 - likewise
 
-    return shared_to_write(address, job, watch)
+    return shared_to_write(address, job, watch, meaning)
 
 
 def _shared_to_change(address: str) -> AbstractContextManager[LedgerToChange]:

@@ -10,6 +10,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.model.message import message, to_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import (
+    Asked,
     Charge,
     Header,
     Identity,
@@ -31,6 +32,11 @@ class Interrupted:
     doubted: bool
     accepted: bool
     beside: tuple[Answered | None, ...]
+
+    @property
+    def asked(self) -> Asked:
+        """What an answer to it is read by."""
+        return self.request.asked
 
 
 def _request_of(connection: apsw.Connection, request_id: str, attempt_id: int) -> Request:

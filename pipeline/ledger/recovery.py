@@ -4,7 +4,7 @@ import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
@@ -15,9 +15,31 @@ from pipeline.ledger.spill import spill_path, spilled
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import from_text, message
 from pipeline.model.outcome import Answered, Outcome
+from pipeline.model.request import Asked
+
+
+class Unread(Protocol):
+    """What an answer that nobody has come to interpret is read by; see `attempts.Interrupted`."""
+
+    @property
+    def asked(self) -> Asked:
+        """What was asked for."""
+
+    @property
+    def doubted(self) -> bool:
+        """Whether a charge of it was ever unknown."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the service had taken key and address in that run."""
+
+    @property
+    def beside(self) -> tuple[Answered | None, ...]:
+        """The answers of those that were interrupted with it, None for each that never came."""
+
 
 #: What an answer on disk comes to, beside what is known of its run.
-Meaning = Callable[[attempts.Interrupted, Answered], Outcome]
+Meaning = Callable[[Unread, Answered], Outcome]
 
 _KILLED = message("that run was killed")
 

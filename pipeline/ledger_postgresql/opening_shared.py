@@ -7,12 +7,13 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import request_body
 from pipeline.ledger.handover import check_goes_on, successor
 from pipeline.ledger.opening import check_owner
+from pipeline.ledger.recovery import Meaning
 from pipeline.ledger_postgresql.evidence_changes import check_settle_after
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_seal
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.server_schema import Right, about, check_right
+from pipeline.ledger_postgresql.shared_recovery import put_in_order
 from pipeline.ledger_postgresql.sqlstates import as_problem
-from pipeline.ledger_postgresql.worker_spill import take_in
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import message
@@ -28,21 +29,14 @@ def shared_to_read(address: str, owner: Owner | None, right: Right = "look") -> 
 
 
 @contextlib.contextmanager
-def shared_to_write(address: str, job: Job, watch: Watch) -> Iterator[PostgresqlLedger]:
-    """A shared ledger for a run; what silent workers were sending is unknown from now on."""
+def shared_to_write(address: str, job: Job, watch: Watch, meaning: Meaning) -> Iterator[PostgresqlLedger]:
+    """A shared ledger for a run, put in order; `meaning` interprets answers that nobody has come to read."""
     with connected(address, job.owner, "change") as connection:
         _check_goes_on(connection)
         check_settle_after(job.profile, about(connection))
         ledger = PostgresqlLedger(connection, _seal(job))
         watch.note(message("Ledger: {path}", path=ledger.name))
-        take_in(connection, ledger.ledger_id, watch.note)
-        if unknown := ledger.sweep():
-            watch.note(
-                message(
-                    "Workers that are silent were sending {count} requests, which are now unknown and wait for evidence",
-                    count=unknown,
-                )
-            )
+        put_in_order(connection, meaning, watch.note)
         ledger.open_claims()
         yield ledger
 

@@ -19,13 +19,15 @@ from pipeline.ledger.operations import LedgerToChange, RunLedger
 from pipeline.ledger.part import EVERYTHING, Part
 from pipeline.ledger.planning import Attempt, Details
 from pipeline.ledger.read_ledger import LedgerCopy
+from pipeline.ledger.recovery import Meaning
 from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger_postgresql.evidence_changes import EvidenceChanges
 from pipeline.ledger_postgresql.part_reading import begin_moment, fetch
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
+from pipeline.ledger_postgresql.shared_recovery import read_answers
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import NOTHING, Message, to_text
+from pipeline.model.message import NOTHING, Message, Note, to_text
 from pipeline.model.profile import Owner, Terms
 from pipeline.model.request import Charge, Request, wire_text
 from pipeline.rules.rows import Rows
@@ -153,6 +155,10 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
             object.__setattr__(self, "_connection", connect(address))
 
     # Workers.
+
+    def read_answers(self, meaning: Meaning, note: Note) -> None:
+        """Say what the answers come to that workers recorded and did not come to interpret."""
+        read_answers(self._connection, meaning, note)
 
     def sweep(self) -> int:
         """What workers were sending that have been silent for a lease is unknown from now on; how many attempts that were."""

@@ -21,18 +21,19 @@ from pipeline.ledger.attempt_changes import Change, Ended, GotAnswer
 from pipeline.ledger.spill import Spill, spilled
 from pipeline.ledger_postgresql.sqlstates import LedgerLacks, Refused, as_problem
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import Note, message, system_error
+from pipeline.model.message import Note, message, system_error, to_text
 
 _SUFFIX = ".spill"
 _ASIDE = ".kept"
+_SPILLED = {"evidence": to_text(message("its own word, from its spill file"))}
 
 
 class Spilled(NamedTuple):
-    """A file that was left: whose it is, and the outcomes in it, as `voucher.late` takes them."""
+    """A file that was left: whose it is, and the raw answers and outcomes in it, as `voucher.late_answer` and `voucher.late` take them."""
 
     path: Path
     worker: uuid.UUID
-    outcomes: list[dict[str, Any]]
+    entries: list[dict[str, Any]]
 
 
 def spill_folder() -> Path:
@@ -115,17 +116,22 @@ def left_behind(ledger_id: str) -> Iterator[list[Spilled]]:
             with contextlib.suppress(OSError, ValueError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 worker = uuid.UUID(path.name.removeprefix(f"{ledger_id}.").removesuffix(_SUFFIX))
-                entries = [one for one in spilled(path, ledger_id) if "state" in one]
-                found.append(Spilled(path, worker, entries))
+                found.append(Spilled(path, worker, [*spilled(path, ledger_id)]))
         yield found
 
 
 def take_in(connection: psycopg.Connection, ledger_id: str, note: Note) -> None:
     """Hand in what workers of this machine that are gone could not tell. What this ledger does not take stays, under another name."""
     with left_behind(ledger_id) as found:
-        for path, worker, outcomes in found:
+        for path, worker, entries in found:
+            outcomes = [one | _SPILLED for one in entries if "state" in one]
             try:
                 with as_problem(), connection.transaction():
+                    for answer in entries:
+                        if "body" in answer:
+                            connection.execute(
+                                "SELECT voucher.late_answer(%s, %s)", (worker, json.dumps(answer))
+                            )
                     for outcome in outcomes:
                         connection.execute("SELECT voucher.late(%s, %s)", (worker, json.dumps(outcome)))
             except (LedgerLacks, Refused) as problem:

@@ -30,6 +30,7 @@ from pipeline.model.request import Asked
 #: How a worker stands with the ledger. `vouch`: the server was started anew; `unknown`: this ledger has never heard of it.
 Standing = Literal["on", "vouch", "silent", "dead", "left", "unknown"]
 _TRIES = 20  # at a turn that meets others
+_OWN_WORD = message("its own word, when it was heard again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +176,7 @@ class Worker:
         It settles that attempt alone; said again it changes nothing. What contradicts evidence that was given meanwhile is kept
         beside it. Raises LedgerLacks where this ledger knows of no such attempt.
         """
-        said = json.dumps({"attempt_id": attempt_id} | _said(outcome), ensure_ascii=False)
-        for _ in range(_TRIES):
-            try:
-                (done,) = self._row("SELECT voucher.late(%s, %s)", self.worker, said)
-            except psycopg.Error as error:
-                last = error  # another may have got the number at the same moment
-                if error.sqlstate not in AGAIN | {"23505"}:
-                    break
-            else:
-                return _outcome(done)
-        raise problem_of(last)
+        return say_late(self._connection, self.worker, attempt_id, outcome, _OWN_WORD)
 
     def heartbeat(self, connection: psycopg.Connection) -> Standing:
         """Be heard, by a connection that no turn keeps waiting; how this worker stands."""
@@ -242,6 +233,24 @@ class Worker:
     def _row(self, sql: str, *given: Any) -> Any:
         with self._connection.cursor(binary=True, row_factory=namedtuple_row) as cursor:
             return cursor.execute(sql, given).fetchone()
+
+
+def say_late(
+    connection: psycopg.Connection, worker: uuid.UUID, attempt_id: int, outcome: Outcome, evidence: Message
+) -> Outcome:
+    """Say what came of an attempt that a worker had lost, and what shows it; see `Worker.late`."""
+    values = {"attempt_id": attempt_id, "evidence": to_text(evidence)} | _said(outcome)
+    said = json.dumps(values, ensure_ascii=False)
+    for _ in range(_TRIES):
+        try:
+            row: Any = connection.execute("SELECT voucher.late(%s, %s)", (worker, said)).fetchone()
+        except psycopg.Error as error:
+            last = error  # another may have got the number at the same moment
+            if error.sqlstate not in AGAIN | {"23505"}:
+                break
+        else:
+            return _outcome(row[0])
+    raise problem_of(last)
 
 
 def _claimed(row: Any, send_by: float) -> list[Claimed]:

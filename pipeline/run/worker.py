@@ -1,13 +1,13 @@
 """`voucher worker`: takes part in the sending of a ledger that several machines share."""
 
 from pipeline.ledger_postgresql.opening_shared import connected
-from pipeline.ledger_postgresql.server_schema import about
-from pipeline.ledger_postgresql.worker_spill import take_in
+from pipeline.ledger_postgresql.shared_recovery import put_in_order
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import message
 from pipeline.model.server_address import server_name, shared_address
 from pipeline.submission.event_loop import event_loop
+from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.shared_worker import Working, work
 
 
@@ -22,7 +22,7 @@ def take_part(job: Job, watch: Watch, *, once: bool) -> None:
             "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
         )
     with connected(address, job.owner, "work") as connection:
-        take_in(connection, about(connection).ledger_id, watch.warn)
+        put_in_order(connection, meaning(job, keys), watch.warn)
     watch.note(
         message(
             "Worker of {ledger}: waits for runs, and sends at most {count} requests at once; Ctrl-C ends it",

@@ -24,6 +24,7 @@ from pipeline.splitting import Judged
 from pipeline.submission.charge_details import charge_details
 from pipeline.submission.event_loop import event_loop
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
+from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sending_run import AttemptEnd, Run, Sent
 from pipeline.submission.shared_sender import SharedSender
 
@@ -52,10 +53,11 @@ def planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sen
         secure = run.job.profile.carrier.base_url.startswith("https:")
         with event_loop(secure=secure) as runner:
             runner.run(_Sending(run, writer, issued, halt, _Whole(len(requests), before)).to_the_end())
+        with contextlib.suppress(ServerAway):
+            ledger.reach_again(address)
+            ledger.read_answers(meaning(run.job, run.keys), run.watch.note)
         found = issued.results(halt.reason)
         issued.forget()
-    with contextlib.suppress(ServerAway):
-        ledger.reach_again(address)
     # Of a run whose issuer was not heard the ledger has dropped what was planned.
     dropped = (0, Outcome("not_sent", "run_stopped", detail=halt.reason))
     results = tuple(Result(request, *found.get(request.request_id, dropped)) for request in requests)

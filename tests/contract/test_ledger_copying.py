@@ -80,7 +80,7 @@ def held(path: Path) -> dict[str, list[Any]]:
 def refuses_runs(ledger: Path | str) -> str:
     """What a run is told, "" where it may begin."""
     opened = (
-        shared_to_write(str(ledger), job(ledger), WATCH)
+        shared_to_write(str(ledger), job(ledger), WATCH, _never)
         if "://" in str(ledger)
         else file_to_write(job(ledger), WATCH, _never)
     )
@@ -118,7 +118,7 @@ def test_all_of_it_comes_back_and_each_place_it_has_left_is_closed(
 def test_a_copied_ledger_goes_on_where_it_was(lived: Path, prepared: str) -> None:
     before = held(lived)
     copy_to_server(job(lived), prepared, lambda _: None)
-    with shared_to_write(prepared, job(prepared), WATCH) as ledger:
+    with shared_to_write(prepared, job(prepared), WATCH, _never) as ledger:
         assert ledger.begin("issue", TERMS, []) == len(before["run"]) + 1
         assert ledger.epochs == [row[1] for row in before["epoch"]]
     with connect(prepared) as owner:
@@ -175,7 +175,7 @@ def test_it_may_be_killed_anywhere_and_is_never_in_use_at_two_places(
 def open_for_runs(ledger: Path | str) -> bool:
     """Whether a run could begin, without beginning one."""
     opened = (
-        shared_to_write(str(ledger), job(ledger), WATCH)
+        shared_to_write(str(ledger), job(ledger), WATCH, _never)
         if "://" in str(ledger)
         else file_to_write(job(ledger), WATCH, _never)
     )
@@ -215,7 +215,7 @@ def test_a_shared_ledger_that_is_not_at_rest_is_not_copied(prepared: str, tmp_pa
         with pytest.raises(InputProblem, match="workers have not ended"):
             copy_to_file(prepared, tmp_path / "b.ledger")
         worker.leave()
-        with shared_to_write(prepared, job(prepared), WATCH) as ledger:
+        with shared_to_write(prepared, job(prepared), WATCH, _never) as ledger:
             run = ledger.begin("issue", TERMS, [])
             with pytest.raises(InputProblem, match="a run is on"):
                 copy_to_file(prepared, tmp_path / "b.ledger")
@@ -244,7 +244,7 @@ def test_what_holds_charges_and_has_no_place_in_a_file_is_not_left_behind(
 
 
 def test_it_is_copied_into_nothing_that_is_in_use(lived: Path, prepared: str, tmp_path: Path) -> None:
-    with shared_to_write(prepared, job(prepared), WATCH) as ledger:
+    with shared_to_write(prepared, job(prepared), WATCH, _never) as ledger:
         ledger.end(ledger.begin("issue", TERMS, []), 0)
     with pytest.raises(InputProblem, match="this ledger is not empty"):
         copy_to_server(job(lived), prepared, lambda _: None)

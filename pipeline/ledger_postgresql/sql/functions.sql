@@ -820,14 +820,15 @@ BEGIN
     END IF;
 END $$;
 
--- The word of a worker about an attempt that it had lost; it settles that attempt alone, and the same word again changes nothing.
--- What it comes to: the state and number that the attempt has then.
+-- The word of a worker about an attempt that it had lost, or what its raw answer comes to, which others have read, as `evidence` says;
+-- it settles that attempt alone, and the same word again changes nothing. What it comes to: the state and number that the attempt has then.
 CREATE FUNCTION voucher.late(_worker uuid, _change jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     it voucher.attempt;
     o jsonb := _change;
     why jsonb;
-    takes boolean := true;
+    says_so boolean;    -- already
+    takes boolean;
 BEGIN
     PERFORM voucher.check_durable();
     PERFORM pg_advisory_xact_lock(voucher.gate());
@@ -838,24 +839,55 @@ BEGIN
     IF it.state = 'sending' THEN
         RETURN voucher.record_outcome(_worker, _change);
     END IF;
-    IF (it.state, it.number) IS DISTINCT FROM (o ->> 'state', o ->> 'number') THEN
-        takes := it.state = 'unknown' AND o ->> 'state' <> 'unknown'
-            AND NOT EXISTS (
-                -- withdrawn, as the attempt is unknown: only a person says the same again
-                SELECT FROM voucher.settlement WHERE attempt_id = it.attempt_id AND state = o ->> 'state' AND number = o ->> 'number'
-            );
-        why := CASE WHEN takes AND o ->> 'state' = 'issued' THEN voucher.number_obstacle(it.attempt_id, o ->> 'number') END;
-        takes := takes AND why IS NULL;
-        INSERT INTO voucher.late_word (attempt_id, worker, state, reason, number, trace_id, detail, taken, said_at)
-        VALUES (it.attempt_id, _worker, o ->> 'state', o ->> 'reason', o ->> 'number', o ->> 'trace_id', o ->> 'detail', takes, clock_timestamp())
-        ON CONFLICT DO NOTHING;
-        IF takes THEN
-            INSERT INTO voucher.settlement (attempt_id, state, number, settled_by, evidence, as_of, settled_at)
-            VALUES (it.attempt_id, o ->> 'state', o ->> 'number', format('worker %s', _worker), 'its own word, when it was heard again', clock_timestamp(),
-                    clock_timestamp());
-            UPDATE voucher.attempt SET state = o ->> 'state', reason = o ->> 'reason', number = o ->> 'number', trace_id = o ->> 'trace_id', detail = o ->> 'detail'
-            WHERE attempt_id = it.attempt_id RETURNING * INTO it;
-        END IF;
+    says_so := (it.state, it.number) IS NOT DISTINCT FROM (o ->> 'state', o ->> 'number');
+    takes := NOT says_so AND it.state = 'unknown' AND o ->> 'state' <> 'unknown'
+        AND NOT EXISTS (
+            -- withdrawn, as the attempt is unknown: only a person says the same again
+            SELECT FROM voucher.settlement WHERE attempt_id = it.attempt_id AND state = o ->> 'state' AND number = o ->> 'number'
+        );
+    why := CASE WHEN takes AND o ->> 'state' = 'issued' THEN voucher.number_obstacle(it.attempt_id, o ->> 'number') END;
+    takes := takes AND why IS NULL;
+    INSERT INTO voucher.late_word (attempt_id, worker, state, reason, number, trace_id, detail, taken, said_at)
+    VALUES (it.attempt_id, _worker, o ->> 'state', o ->> 'reason', o ->> 'number', o ->> 'trace_id', o ->> 'detail', takes OR says_so, clock_timestamp())
+    ON CONFLICT DO NOTHING;
+    IF takes THEN
+        INSERT INTO voucher.settlement (attempt_id, state, number, settled_by, evidence, as_of, settled_at)
+        VALUES (it.attempt_id, o ->> 'state', o ->> 'number', format('worker %s', _worker), o ->> 'evidence',
+                clock_timestamp(), clock_timestamp());
+        UPDATE voucher.attempt SET state = o ->> 'state', reason = o ->> 'reason', number = o ->> 'number', trace_id = o ->> 'trace_id', detail = o ->> 'detail'
+        WHERE attempt_id = it.attempt_id RETURNING * INTO it;
     END IF;
     RETURN jsonb_build_object('state', it.state, 'reason', it.reason, 'number', it.number, 'trace_id', it.trace_id, 'detail', it.detail);
 END $$;
+
+-- A raw answer that its worker had kept on its own machine; when it came is not known.
+CREATE FUNCTION voucher.late_answer(_worker uuid, _change jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM voucher.check_durable();
+    UPDATE voucher.attempt SET http_status = (_change ->> 'http_status')::integer, answer = decode(_change ->> 'body', 'base64'),
+           retry_after = _change ->> 'retry_after'
+    WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker AND answer IS NULL;
+    IF NOT FOUND AND NOT EXISTS (SELECT FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker) THEN
+        RAISE EXCEPTION 'this ledger knows of no such attempt of this worker' USING ERRCODE = 'VP008';
+    END IF;
+END $$;
+
+-- The raw answers that nobody has said yet what they come to: their senders were gone before they did. Evidence may have settled such an attempt
+-- since; what it was answered is said all the same. `accepted`: the service may have taken key and address in that run (ledger/attempts.py).
+CREATE FUNCTION voucher.unread_answers()
+RETURNS TABLE (
+    attempt_id bigint, worker uuid, kind text, tickets text[], http_status integer, answer bytea, retry_after text, doubted boolean, accepted boolean
+) LANGUAGE sql STABLE AS $$
+    SELECT it.attempt_id, it.worker, request.voucher, ARRAY(SELECT ticket_no FROM voucher.charge WHERE charge.attempt_id = it.attempt_id),
+           it.http_status, it.answer, it.retry_after, it.doubted, run.ended_at IS NULL OR EXISTS (
+               SELECT FROM voucher.attempt AS other
+               WHERE other.run = it.run AND other.attempt_id <> it.attempt_id AND (
+                   other.state IN ('issued', 'rejected')
+                   OR (other.state = 'unknown' AND (other.http_status = 200 OR (other.reason = 'run_killed' AND other.answer IS NULL)))
+               )
+           )
+    FROM voucher.attempt AS it JOIN voucher.request USING (request_id) JOIN voucher.run USING (run)
+    WHERE it.reason = 'run_killed' AND it.answer IS NOT NULL
+      AND NOT EXISTS (SELECT FROM voucher.late_word WHERE late_word.attempt_id = it.attempt_id AND late_word.state <> 'unknown')
+    ORDER BY it.attempt_id
+$$;

@@ -42,8 +42,8 @@ BEGIN
         RAISE EXCEPTION 'an attempt stays the one it is' USING ERRCODE = 'VP001';
     END IF;
     IF (new.http_status, new.answer, new.retry_after, new.answered_at) IS DISTINCT FROM (old.http_status, old.answer, old.retry_after, old.answered_at)
-        AND (old.state <> 'sending' OR new.state <> 'sending' OR old.answer IS NOT NULL) THEN
-        RAISE EXCEPTION 'a raw answer is written once, while the attempt is being sent' USING ERRCODE = 'VP001';
+        AND (old.state = 'planned' OR new.state <> old.state OR old.answer IS NOT NULL) THEN
+        RAISE EXCEPTION 'a raw answer to what was sent is written once, by itself' USING ERRCODE = 'VP001';
     END IF;
     IF new.state = old.state THEN
         IF (new.reason, new.number, new.trace_id, new.detail, new.ended_at) IS DISTINCT FROM (old.reason, old.number, old.trace_id, old.detail, old.ended_at) THEN

@@ -162,6 +162,7 @@ CREATE INDEX attempt_planned ON voucher.attempt (run, attempt_id) WHERE state = 
 CREATE INDEX attempt_sending ON voucher.attempt (worker) WHERE state = 'sending';
 CREATE INDEX attempt_unknown ON voucher.attempt (attempt_id) WHERE state = 'unknown';
 CREATE INDEX attempt_run ON voucher.attempt (run);
+CREATE INDEX attempt_unread ON voucher.attempt (attempt_id) WHERE reason = 'run_killed' AND answer IS NOT NULL;
 
 CREATE TABLE voucher.charge (
     attempt_id  bigint NOT NULL REFERENCES voucher.attempt ON DELETE CASCADE,

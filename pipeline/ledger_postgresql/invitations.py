@@ -23,6 +23,7 @@ _QUEUE = "runs"
 _TASK = "take_part"
 _LOOK_EVERY = 5.0  # seconds, where a notification was lost
 _PAUSE = 1.0  # seconds, until the server is tried again
+_MOST = 32  # workers, however many requests may be in flight
 
 
 for _name in (
@@ -62,12 +63,17 @@ def installed(connection: psycopg.Connection) -> bool:
 
 
 def invite(connection: psycopg.Connection, run: int, most: int) -> None:
-    """Have up to so many workers take part in a run, beside those that look for one themselves."""
+    """Have up to so many workers take part in a run, beside those that look for one themselves: when the transaction in which this is called is committed.
+
+    Where workers can't be invited by this database, nothing is done.
+    """
+    if not installed(connection):
+        return
     app = _app(procrastinate.PsycopgConnector())
     task = app.tasks[_TASK]
     with as_problem(), connection.transaction():
         connection.execute(f"SET LOCAL search_path = {_SCHEMA}".encode())
-        for one in range(most):
+        for one in range(min(most, _MOST)):
             with contextlib.suppress(AlreadyEnqueued), connection.transaction():
                 task.configure(connection=connection, queueing_lock=f"run/{run}/{one}").defer(run=run)
 

@@ -7,13 +7,11 @@ from typing import Any
 
 import psycopg
 
-from pipeline.ledger_postgresql.invitations import forget, installed, invite
+from pipeline.ledger_postgresql.invitations import forget, installed
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.message import N_, Message, from_text, message
 from pipeline.model.outcome import Outcome
-
-_MOST_INVITED = 32  # workers, however many requests may be in flight
 
 #: What the ledger says of a request that can't be sent (voucher.obstacle).
 OBSTACLES = (
@@ -47,12 +45,6 @@ class IssuedRun:
         """By request, its last attempt's number and what that came to; `stopped` is why what is still planned is not sent."""
         found = self._rows("SELECT * FROM voucher.run_results(%s)", self.run)
         return {request_id: (attempt, _outcome(rest, stopped)) for request_id, attempt, *rest in found}
-
-    def invite(self, most: int) -> None:
-        """Have up to so many workers take part, where workers can be invited; else they look for themselves."""
-        with self._connected() as connection:
-            if installed(connection):
-                invite(connection, self.run, min(most, _MOST_INVITED))
 
     def forget(self) -> None:
         """Remove invitations that nobody has taken up."""

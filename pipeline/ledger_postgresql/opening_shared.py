@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import request_body
@@ -13,6 +14,7 @@ from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_se
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.server_schema import Right, about, check_right
 from pipeline.ledger_postgresql.shared_recovery import put_in_order
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
@@ -34,11 +36,20 @@ def shared_to_write(address: str, job: Job, watch: Watch, meaning: Meaning) -> I
     with connected(address, job.owner, "change") as connection:
         _check_goes_on(connection)
         check_settle_after(job.profile, about(connection))
-        ledger = PostgresqlLedger(connection, _seal(job))
-        watch.note(message("Ledger: {path}", path=ledger.name))
-        put_in_order(connection, meaning, watch.note)
-        ledger.open_claims()
-        yield ledger
+        most = job.profile.submission.concurrency
+        with contextlib.ExitStack() as until_its_end:
+
+            @cache
+            def sender() -> SharedWriter:
+                return until_its_end.enter_context(
+                    contextlib.closing(SharedWriter(address, watch.note, most))
+                )
+
+            ledger = PostgresqlLedger(connection, _seal(job), sender, most)
+            watch.note(message("Ledger: {path}", path=ledger.name))
+            put_in_order(connection, meaning, watch.note)
+            ledger.open_claims()
+            yield ledger
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ from pipeline.ledger_postgresql.evidence_changes import EvidenceChanges
 from pipeline.ledger_postgresql.part_reading import begin_moment, fetch
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.shared_recovery import read_answers
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import NOTHING, Message, Note, to_text
@@ -43,14 +44,26 @@ def no_seal(_request: Request) -> bytes:
     )
 
 
+def no_sender() -> SharedWriter:
+    """For whoever has it open for no run: nothing is sent."""
+    raise TypeError("nothing is sent but by a run")
+
+
 @dataclass(frozen=True)
 class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
-    """A shared ledger that is open, for looking, for a run or for a change; `seal` makes the body that is sent, which workers can't make."""
+    """A shared ledger that is open, for looking, for a run or for a change.
+
+    `seal` makes the body that is sent, which workers can't make. `sender` is the worker that issues its run: the same at each call, from the first
+    one until the ledger is closed, for a run lives as long as its issuer is heard, whatever is judged or written meanwhile. `invited`: so many
+    workers at the most are invited to what is planned.
+    """
 
     hears_senders: ClassVar[bool] = True
 
     _connection: LedgerConnection
     seal: Callable[[Request], bytes] = no_seal
+    sender: Callable[[], SharedWriter] = no_sender
+    invited: int = 0
 
     @contextlib.contextmanager
     def _part(self, part: Part) -> Iterator[Connection]:
@@ -91,7 +104,7 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
         return made
 
     def plan(self, run: int, requests: Sequence[Request], rows: Rows, details: Details) -> list[Attempt]:
-        """Write every request with a new attempt as `planned`, sealed, all of them or none."""
+        """Write every request with a new attempt as `planned`, sealed, and invite workers to them, all of that or nothing."""
         places = [*zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)]
 
         def charge_of(request: Request, charge: Charge) -> list[Any]:
@@ -129,6 +142,10 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
                     Attempt(attempt_id, attempt, one)
                     for (attempt_id, attempt), one in zip(found, together, strict=True)
                 ]
+            if most := min(len(requests), self.invited):
+                from pipeline.ledger_postgresql.invitations import invite  # noqa: PLC0415 - takes a while, and most that is asked invites nobody
+
+                invite(self._connection, run, most)
         return planned
 
     def stop(self, run: int, why: Message) -> None:

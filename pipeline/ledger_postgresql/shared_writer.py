@@ -9,12 +9,13 @@ import asyncio
 import contextlib
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer
-from pipeline.ledger_postgresql.server_connection import connect
+from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import (
     ClaimsShut,
@@ -34,7 +35,7 @@ from pipeline.model.outcome import Outcome
 _ALLOT_EVERY = 0.5  # seconds
 _SAY_AFTER = 2.0  # seconds, in which a run got nothing to send
 _LOOK_AGAIN = 0.25  # seconds, where nothing can be claimed for now
-_LEAVE_WITHIN = 60.0  # seconds for which a worker that is gone tries to take its leave
+_LEAVE_WITHIN = 60.0  # seconds for which a worker that is gone tries to take its leave, or one that may have joined to be told so
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds, between tries to reach the server
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged] | None"]
@@ -69,10 +70,9 @@ class SharedWriter:
     def __init__(self, address: str, note: Note, most: int) -> None:
         """`most`: requests that may be in flight here at once. Raises what `connect` does, and LedgerProblem without room to keep outcomes."""
         self._address, self._note = address, note
-        self._connection = connect(address)
+        self._connection, self._worker = _joined(address)
         try:
             self._about = about(self._connection)
-            self._worker = Worker(self._connection)
             self._spill = WorkerSpill(self._about.ledger_id, self._worker.worker, most)
         except BaseException:
             self._connection.close()
@@ -551,6 +551,27 @@ class SharedWriter:
             self._spilled = 0 if not self._is_away else self._spilled
             self._end_part(why)
         self._keep()
+
+
+def _joined(address: str) -> tuple[LedgerConnection, Worker]:
+    """A worker that has joined, and its connection.
+
+    One that has and was not told joins again by the same ID: of another that nobody is, claims would wait after a start of the server.
+    """
+    worker, until = uuid.uuid4(), 0.0
+    while True:
+        try:
+            connection = connect(address)
+            until = until or time.monotonic() + _LEAVE_WITHIN
+            try:
+                return connection, Worker(connection, worker)
+            except BaseException:
+                connection.close()
+                raise
+        except ServerAway:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_PAUSES[1])
 
 
 def _give(handed: Sequence[tuple["asyncio.Future[Claimed | None]", Claimed | None]]) -> None:

@@ -41,14 +41,11 @@ def planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sen
     ledger, address = run.ledger, run.job.ledger or ""
     if not isinstance(ledger, PostgresqlLedger):
         raise TypeError(f"{ledger.name} is not shared")
-    with (
-        contextlib.closing(SharedWriter(address, run.watch.note, submission.concurrency)) as writer,
-        contextlib.closing(IssuedRun(address, run.number)) as issued,
-    ):
+    writer = ledger.sender()
+    with contextlib.closing(IssuedRun(address, run.number)) as issued:
         issued.open(writer.worker, submission.rate_per_second, submission.concurrency)
         before = issued.progress()  # of what was sent by this run already
         ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
-        issued.invite(min(len(requests), submission.concurrency))
         halt = Halt()
         secure = run.job.profile.carrier.base_url.startswith("https:")
         with event_loop(secure=secure) as runner:

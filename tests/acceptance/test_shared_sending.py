@@ -495,11 +495,44 @@ def test_workbooks_of_an_inbox_are_sent_one_after_the_other_by_all(office: Offic
     assert ran.code == 0, ran.err
     assert sorted(office.carrier.issued) == [f"999{number:010}" for number in range(1, 101)]
     assert {"october.result.xlsx", "november.result.xlsx"} <= {one.name for one in boxes[1].iterdir()}
-    assert senders(office) == 3  # the issuer is another worker for each workbook
+    assert senders(office) == 2  # the issuer is the same worker for both
     assert office.rows("SELECT command, exit_code, ended_at IS NOT NULL FROM voucher.run") == [
         ("reconcile", 0, True)
     ]
     assert ended(worker).code == 0
+
+
+def test_a_workbook_that_takes_longer_to_judge_than_a_lease_does_not_cost_the_run(office: Office) -> None:
+    boxes = [office.desk.folder / name for name in ("in", "out")]
+    for box in boxes:
+        box.mkdir()
+    office.workbook(2, "in/a.xlsx")
+    office.workbook(2, "in/b.xlsx", first=3)
+    at_rest(*boxes[0].iterdir())
+    with closing(connect(office.url)) as connection:
+        connection.execute(HELD.replace("pg_sleep(3600)", "pg_advisory_xact_lock(7)"))
+        connection.execute("SELECT pg_advisory_lock(7)")  # until then the first one waits for its outcomes
+        ran = office.desk.begin("reconcile", "--inbox", "in", "--outbox", "out", *DAY, "--report", "r.json")
+        office.workers.append(ran)
+        waits = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted"
+        office.until(lambda: office.rows(waits))
+        with connection.transaction():
+            connection.execute(
+                "LOCK TABLE voucher.judgement IN EXCLUSIVE MODE"
+            )  # which the second one waits for
+            connection.execute("SELECT pg_advisory_unlock(7)")
+            waits = "SELECT FROM pg_locks WHERE relation = 'voucher.judgement'::regclass AND NOT granted"
+            office.until(lambda: office.rows(waits))
+            assert len(office.carrier.issued) == 2
+            with closing(connect(office.url)) as later:  # a lease has passed for whoever has left
+                later.execute("SET session_replication_role = replica")
+                later.execute("UPDATE voucher.worker SET left_at = left_at - interval '1 hour'")
+                later.execute("RESET session_replication_role")
+                later.execute("SELECT voucher.sweep()")
+    said = ran.end()
+    assert (said.code, len(office.carrier.issued)) == (0, 4), said.err
+    assert office.rows("SELECT exit_code FROM voucher.run") == [(0,)]
+    assert office.rows("SELECT count(*) FROM voucher.worker") == [(1,)]
 
 
 def test_what_stops_one_workbook_of_an_inbox_stops_those_after_it(office: Office) -> None:

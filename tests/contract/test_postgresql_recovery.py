@@ -1,21 +1,29 @@
-"""What a killed worker of a shared ledger left is put in order: its raw answers are read, and nothing that holds is freed by them."""
+"""A shared ledger when somebody begins: what killed workers left is put in order, joining, and inviting to what is planned."""
 
 import uuid
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline.ledger.attempt_changes import Ended, GotAnswer
+from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.recovery import Unread
 from pipeline.ledger.settlements import Settlement
+from pipeline.ledger_postgresql import invitations, shared_writer
+from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
+from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.shared_recovery import put_in_order
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
+from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.ledger_postgresql.worker_spill import WorkerSpill
+from pipeline.ledger_postgresql.worker_turns import Worker
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Asked
 from tests.contract.conftest import Begin
-from tests.contract.ledgers import Shared, charge, invoice, issued, itinerary
+from tests.contract.ledgers import ROWS, Shared, charge, invoice, issued, itinerary, seal
 from tests.contract.test_postgresql_fence import LOST
 
 pytestmark = pytest.mark.slow
@@ -255,3 +263,47 @@ def test_the_times_of_an_answer_that_came_late_are_in_order(begin_shared: Begin)
     assert ledger.rows(
         "SELECT answered_at IS NULL OR (answered_at BETWEEN sending_at AND ended_at) FROM attempt"
     ) == [(True,)]
+
+
+# --- joining ---------------------------------------------------------------------------------------
+
+
+def test_whoever_was_not_told_that_it_has_joined_joins_again_as_the_same(
+    begin_shared: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, asked = begin_shared(), list[uuid.UUID]()
+
+    def joined(connection: LedgerConnection, worker: uuid.UUID) -> Worker:
+        one = Worker(connection, worker)
+        asked.append(worker)
+        if len(asked) == 1:
+            raise ServerAway("gone before it had said so")
+        return one
+
+    monkeypatch.setattr(shared_writer, "Worker", joined)
+    with closing(SharedWriter(ledger.url("worker"), lambda _: None, 1)) as writer:
+        assert [str(one) for one in asked] == [writer.worker] * 2
+        assert ledger.rows("SELECT count(*) FROM worker") == [(2,)]  # it, and the test's own
+    assert ledger.rows("SELECT count(*) FROM worker WHERE left_at IS NULL") == [(1,)]
+
+
+# --- invitations -----------------------------------------------------------------------------------
+
+
+def test_workers_are_invited_to_what_is_planned_or_nothing_is(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    with closing(connect(ledger.url("owner"))) as owner:
+        owner.execute("DROP SCHEMA IF EXISTS procrastinate CASCADE")
+        invitations.install(owner)
+        inviting = PostgresqlLedger(ledger.connect("issuer"), seal, invited=2)
+        inviting.plan(ledger.run, [itinerary(1)], ROWS, NO_DETAILS)
+        inviting.plan(ledger.run, [itinerary(2), itinerary(3), itinerary(4)], ROWS, NO_DETAILS)
+        jobs = "SELECT queueing_lock FROM procrastinate.procrastinate_jobs ORDER BY 1"
+        assert ledger.rows(jobs) == [(f"run/{ledger.run}/{one}",) for one in (0, 1)]
+        owner.execute("REVOKE INSERT ON procrastinate.procrastinate_jobs FROM voucher_issuer")
+        with pytest.raises(Exception, match=r"Database error"):
+            inviting.plan(ledger.run, [itinerary(5)], ROWS, NO_DETAILS)
+        assert len(ledger.states()) == 4
+        owner.execute("DROP SCHEMA procrastinate CASCADE")
+    inviting.plan(ledger.run, [itinerary(5)], ROWS, NO_DETAILS)
+    assert len(ledger.states()) == 5

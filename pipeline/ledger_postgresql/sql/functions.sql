@@ -175,7 +175,7 @@ DECLARE
 BEGIN
     FOR orphan IN
         SELECT run FROM voucher.run JOIN voucher.worker ON worker = issuer
-        -- One that left has a lease to write the workbook, and to record how its run ended.
+        -- One that left has a lease to record how its run ended.
         WHERE ended_at IS NULL AND (silent_at IS NOT NULL OR dead_at IS NOT NULL OR left_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp())
     LOOP
         PERFORM pg_advisory_xact_lock(voucher.gate());
@@ -239,7 +239,7 @@ CREATE FUNCTION voucher.open_run(_run bigint, _issuer uuid, _rate float8, _concu
 BEGIN
     UPDATE voucher.run SET issuer = _issuer, rate = _rate, concurrency = _concurrency
     WHERE run = _run AND ended_at IS NULL
-      AND (issuer IS NULL OR EXISTS (SELECT FROM voucher.worker WHERE worker = issuer AND left_at IS NOT NULL));
+      AND (issuer IS NULL OR issuer = _issuer OR EXISTS (SELECT FROM voucher.worker WHERE worker = issuer AND left_at IS NOT NULL));
     IF NOT FOUND THEN
         RAISE EXCEPTION 'a run that is on has one issuer' USING ERRCODE = 'VP001';
     END IF;

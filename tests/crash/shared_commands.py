@@ -35,6 +35,7 @@ from tests.contract.ledgers import terms_of
 from tests.crash.counting_carrier import AGENCY, KEYS, Carrier
 from tests.crash.disk_harness import ROWS
 from tests.crash.shared_workers import (
+    A_LOOK,
     LONG,
     REPOSITORY,
     SETTLED,
@@ -206,7 +207,7 @@ class ProductOffice(Office):
         for attempt_id, ticket, recorded in self.ledger.rows(
             "SELECT attempt_id, ticket_no, ARRAY(SELECT number FROM charge AS own JOIN attempt AS other USING (attempt_id)"
             "  WHERE own.ticket_no = charge.ticket_no AND other.state = 'issued')"
-            " FROM attempt JOIN charge USING (attempt_id) WHERE state = 'unknown'"
+            f" FROM attempt JOIN charge USING (attempt_id) WHERE state = 'unknown' ORDER BY random() LIMIT {A_LOOK}"
         ):
             self.say_of(
                 attempt_id, [one for one in self.books.numbers.get(ticket, ()) if one not in recorded], as_of

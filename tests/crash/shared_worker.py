@@ -105,11 +105,15 @@ class Sends:
         while True:
             with contextlib.suppress(LedgerProblem), connect(self.orders.url) as connection:
                 while True:
-                    if os.getppid() != self.parent:
-                        os._exit(1)
+                    self.end_with_the_harness()
                     self.standing = self.worker.heartbeat(connection)
                     time.sleep(self.bounds.lease / 6)
+            self.end_with_the_harness()
             time.sleep(_MOMENT)
+
+    def end_with_the_harness(self) -> None:
+        if os.getppid() != self.parent:
+            os._exit(1)
 
     # Lanes.
 

@@ -30,6 +30,16 @@ from pipeline.model.profile import Owner
 _TOGETHER = 10_000  # rows that come over the wire at once
 #: What a file does not have: who sent an attempt, and the moment that evidence is about.
 _BESIDE = {"attempt": "worker", "settlement": "as_of"}
+#: What is said of an attempt late holds its charges until it is settled after that, which nothing in a file would.
+_LATE_AGAINST_IT = """
+SELECT request_id, attempt, late_word.number FROM voucher.late_word JOIN voucher.attempt USING (attempt_id)
+WHERE late_word.state = 'issued' AND NOT taken AND NOT EXISTS (
+    SELECT FROM voucher.settlement WHERE settlement.attempt_id = late_word.attempt_id AND settled_at > said_at
+) ORDER BY late_word LIMIT 1
+"""
+#: That the carrier refused it, which a worker said when it was unknown already, the attempt says with the carrier's words, as after a start that
+#: reads it from a file; of who said so late a file knows nothing.
+_LEFT_OUT = {"settlement": "WHERE state <> 'rejected'"}
 #: What makes a shared ledger no empty one.
 _USED = (
     "SELECT EXISTS (SELECT FROM voucher.run) OR EXISTS (SELECT FROM voucher.worker) OR EXISTS (SELECT FROM voucher.gap)"
@@ -263,22 +273,27 @@ def _check_at_rest(name: str, connection: psycopg.Connection) -> None:
             "SELECT EXISTS (SELECT FROM voucher.gap WHERE closed_at IS NULL)",
             message("it has a gap: voucher ledger close-gap"),
         ),
-        (  # it holds its charges, which nothing in a file would
-            """SELECT EXISTS (SELECT FROM voucher.late_word WHERE state = 'issued' AND NOT taken AND NOT EXISTS (
-            SELECT FROM voucher.settlement WHERE settlement.attempt_id = late_word.attempt_id AND settled_at > said_at))""",
-            message("a worker said late that a voucher was issued of which the ledger says something else"),
-        ),
         (
-            "SELECT EXISTS (SELECT FROM voucher.settlement WHERE state = 'rejected')",
-            message(
-                "a worker said of an outcome, when it was unknown already, that the carrier refused it, and a file has no place for that"
-            ),
+            "SELECT EXISTS (SELECT FROM voucher.settlement WHERE state = 'rejected' AND withdrawn)",
+            message("what a worker said late was withdrawn, and a file has no place for that"),
         ),
     ):
         if connection.execute(query.encode()).fetchone() == (True,):
             raise InputProblem(
                 "{server}: can't be copied as it stands ({why}); nothing was changed", server=name, why=why
             )
+    late = connection.execute(_LATE_AGAINST_IT).fetchone()
+    if late:
+        request_id, attempt, number = late
+        raise InputProblem(
+            "{server}: can't be copied as it stands, for a file has no place for a word against evidence: a worker said late that request {request_id},"
+            " attempt {attempt}, was issued as {number}, and the ledger says something else. Withdraw what settled it (voucher history names it,"
+            " voucher ledger withdraw), and settle it anew by the carrier's statement; nothing was changed",
+            server=name,
+            request_id=request_id,
+            attempt=attempt,
+            number=number,
+        )
 
 
 def _filled(connection: psycopg.Connection, made: NewFile) -> dict[str, TableDigest]:
@@ -309,7 +324,7 @@ def _rows(connection: psycopg.Connection, table: LedgerTable) -> Iterator[tuple[
     with connection.cursor(name="rows") as cursor:
         cursor.itersize = _TOGETHER
         cursor.execute(
-            f"SELECT {table.selected(columns)} FROM voucher.{table.name} ORDER BY {order}".encode()  # noqa: S608 - SQL of ours
+            f"SELECT {table.selected(columns)} FROM voucher.{table.name} {_LEFT_OUT.get(table.name, '')} ORDER BY {order}".encode()  # noqa: S608 - SQL of ours
         )
         at = columns.index("why") if table.name == "gap" else None
         for row in cursor:

@@ -26,6 +26,7 @@ from pipeline.ledger_postgresql.worker_turns import Worker
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import verbatim
+from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Carrier, Owner, Profile
 from tests.contract.conftest import Begin
 from tests.contract.ledgers import OWNER, PATIENT, TERMS, charge, invoice, issued, one_file
@@ -239,8 +240,38 @@ def test_what_holds_charges_and_has_no_place_in_a_file_is_not_left_behind(
     dead.late(attempt, issued("N1"))
     ledger.worker.leave()
     ledger.operations.end(ledger.run, 0)
-    with pytest.raises(InputProblem, match="a worker said late that a voucher was issued"):
+    ((request_id,),) = ledger.rows("SELECT request_id FROM request")
+    with pytest.raises(
+        InputProblem,
+        match=rf"request {request_id}, attempt 1, was issued as N1, and .* voucher ledger withdraw",
+    ):
         copy_to_file(ledger.url("owner"), tmp_path / "b.ledger")
+    ledger.operations.withdraw("S1", withdrawn_by="chen", why="the worker has its number")
+    ledger.operations.settle(attempt, Settlement("issued", "N1", "chen", "the carrier's statement"))
+    copy_to_file(ledger.url("owner"), tmp_path / "b.ledger")
+    assert [row[2:4] for row in held(tmp_path / "b.ledger")["settlement"]] == [
+        ("not_sent", ""),
+        ("issued", "N1"),
+    ]
+
+
+def test_a_refusal_that_a_worker_told_late_is_copied_as_the_attempts_end(
+    begin_shared: Begin, tmp_path: Path
+) -> None:
+    ledger, back = begin_shared(), tmp_path / "b.ledger"
+    ledger.plan(invoice(charge(1)))
+    (attempt,) = ledger.claim(1)
+    dead = ledger.worker
+    ledger.sender_dies()
+    dead.late(attempt, Outcome("rejected", "carrier_rejected", detail=verbatim("no such ticket")))
+    ledger.worker.leave()
+    ledger.operations.end(ledger.run, 0)
+    copy_to_file(ledger.url("owner"), back)
+    with contextlib.closing(opening.open_existing(back, OWNER)) as connection:
+        kept = connection.execute("SELECT state, reason, was_unknown FROM attempt").fetchall()
+    assert (kept, held(back)["settlement"]) == ([("rejected", "carrier_rejected", 1)], [])
+    with existing_file(back, OWNER) as file:
+        assert not file.looked_over().wrong
 
 
 def test_it_is_copied_into_nothing_that_is_in_use(lived: Path, prepared: str, tmp_path: Path) -> None:

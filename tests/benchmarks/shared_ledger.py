@@ -1,6 +1,6 @@
 """Sending by several workers of a ledger on PostgreSQL, against one of them, and against the ledger in a file.
 
-    python -m tests.benchmarks.shared_ledger workers [--rounds 3]
+    python -m tests.benchmarks.shared_ledger workers [--rounds 2]
     python -m tests.benchmarks.shared_ledger file [--only 20]
     python -m tests.benchmarks.shared_ledger age [--charges 10000000] [--folder FOLDER]
 
@@ -36,7 +36,7 @@ from tests.benchmarks.months import AS_OF, buyer_rows, ticket_rows, write_book, 
 from tests.benchmarks.timing import REPOSITORY, Line, alternating, environment, run, voucher
 from tests.postgresql_server import NOBODY, Server, programs, server
 
-_ROUNDS = 3
+_ROUNDS = 2
 _LOOK_EVERY = 0.1  # seconds
 _TICKS = os.sysconf("SC_CLK_TCK")
 _MIDDLE = 0.1, 0.9  # of a run's outcomes, what is measured
@@ -300,10 +300,10 @@ def workers(folder: Path, rounds: int = _ROUNDS) -> list[Line]:
 
 
 #: Requests in flight, milliseconds of the carrier, requests in all.
-_AGAINST_FILE = {"200 ms, 32 in flight": (32, 200, 1_200), "200 ms, 64 in flight": (64, 200, 2_400), "20 ms, 64 in flight": (64, 20, 6_000)}  # fmt: skip
+_AGAINST_FILE = {"200 ms, 32 in flight": (32, 200, 1_000), "200 ms, 64 in flight": (64, 200, 1_800), "20 ms, 64 in flight": (64, 20, 5_000)}  # fmt: skip
 
 
-def against_file(folder: Path, rounds: int = 2, only: str = "") -> list[Line]:
+def against_file(folder: Path, rounds: int = _ROUNDS, only: str = "") -> list[Line]:
     """One worker of a shared ledger against the ledger in a file."""
     asked = {name: of for name, of in _AGAINST_FILE.items() if name.startswith(only)}
     sides = {f"{kind} {name}": Side(kind, *of) for name, of in asked.items() for kind in (0, 1)}
@@ -371,7 +371,7 @@ def _fill(ledger: str, charges: int) -> None:
 _OPENED = "SELECT voucher.note_life(); UPDATE voucher.server_life SET opened_at = clock_timestamp() WHERE opened_at IS NULL"
 
 
-def age(folder: Path, rounds: int = _ROUNDS, charges: int = 10_000_000) -> list[Line]:
+def age(folder: Path, rounds: int = 3, charges: int = 10_000_000) -> list[Line]:
     """`issue` of 1,000 rows on a ledger of so many charges, against one of 10,000. A folder that is kept has both."""
     port = folder / "port.txt"
     if not port.exists():

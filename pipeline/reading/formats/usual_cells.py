@@ -101,6 +101,7 @@ class UsualCells:
             self._when_odd()
 
     def _take(self, text: bytes) -> None:
+        _check(b"\0" not in text)  # which numpy leaves out at a text's end
         cells = _Piece(text).cells(self._long)
         places = cells.rows.astype(np.int64) * _COLUMNS + cells.columns
         _check(np.diff(places, prepend=self._last) > 0)

@@ -163,6 +163,7 @@ ODD = {
     "no digits": row('<c r="A1"><v>-</v></c>'),
     "two points": row('<c r="A1"><v>1.2.3</v></c>'),
     "a number of another kind": row('<c r="A1"><v>inf</v></c>'),
+    "a character that XML has not": row('<c r="A1"><v>60\0</v></c>'),
     "an entity": row('<c r="A1"><v>&#53;</v></c>'),
     "no such text": row('<c r="A1" t="s"><v>99</v></c>'),
     "no number of a text": row('<c r="A1" t="s"><v>x</v></c>'),

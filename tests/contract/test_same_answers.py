@@ -195,4 +195,6 @@ def test_all_questions_are_asked() -> None:
     }
     asked |= {*refusal.__code__.co_names, *copied.__code__.co_names, "check_red"}
     there = {name for name in vars(ReadLedger) if not name.startswith("_")}
-    assert there - asked == {"name", "as_of_now", "doubt", "outcomes_wait", "note_gap", "note_doubt"}
+    assert there - asked == {
+        "name", "hears_senders", "as_of_now", "doubt", "outcomes_wait", "note_gap", "note_doubt",
+    }  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline import __version__
 from pipeline.ledger import ledger_path
+from pipeline.ledger.clock import local_text
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Finished, Job
 from pipeline.model.message import message
@@ -152,7 +153,7 @@ def test_what_earlier_runs_came_to_shows(desk: Path, ledger: Path) -> None:
 def test_of_a_ledger_that_may_lack_something_that_is_told(desk: Path, ledger: Path) -> None:
     path = workbook(desk / "b.xlsx", *fares(9))
     given = job(path, ledger=marked(ledger))
-    lacking = "This ledger may lack what was issued after 2026-11-01 (a copy was put back): nothing is sent until voucher ledger close-gap"
+    lacking = f"This ledger may lack what was issued after {local_text('2026-11-01')} (a copy was put back): nothing is sent until voucher ledger close-gap"
     assert told(given) == [lacking]
 
 

@@ -14,6 +14,7 @@ goes to a server of our own (`connected`).
 import asyncio
 import contextlib
 import functools
+import socket
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
@@ -216,18 +217,29 @@ async def _connected(profile: Profile, base_url: str, api_key: str, proxy: str) 
 
 async def _can_post() -> bool:
     """Whether the aiohttp that is installed has what is used of it here, tried on a server of our own."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"{}")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-        writer.close()
-
-    async with await asyncio.start_server(answer, "127.0.0.1") as server:
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_TRIAL), _connected(Profile(), address, "", "") as client:
-                reply, connection = await client.post("/", b"{}")
-                connection.close()
-                # Where not even this machine can be connected to, nothing will be sent, and what will be told is why.
-                return reply == Answered(200, b"{}") or isinstance(reply, NotSent)
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        door.setblocking(False)
+        answering = asyncio.create_task(_answer_one(door))
+        try:
+            with contextlib.suppress(TimeoutError):
+                address = f"http://127.0.0.1:{door.getsockname()[1]}"
+                async with asyncio.timeout(_TRIAL), _connected(Profile(), address, "", "") as client:
+                    reply, connection = await client.post("/", b"{}")
+                    connection.close()
+                    # Where not even this machine can be connected to, nothing will be sent, and what will be told is why.
+                    return reply == Answered(200, b"{}") or isinstance(reply, NotSent)
+        finally:
+            answering.cancel()
+            await asyncio.wait({answering})
     return False
+
+
+async def _answer_one(door: socket.socket) -> None:
+    """Answer the first request that comes in; however it goes, no connection stays open, as one of asyncio's servers might."""
+    loop = asyncio.get_running_loop()
+    line, _ = await loop.sock_accept(door)
+    with line, contextlib.suppress(OSError):
+        asked = b""
+        while not asked.endswith(b"{}") and (more := await loop.sock_recv(line, 4096)):
+            asked += more
+        await loop.sock_sendall(line, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")

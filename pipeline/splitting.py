@@ -26,10 +26,12 @@ from pipeline.model.request import (
     Header,
     Identity,
     Request,
+    as_json,
     content_id,
+    listed,
 )
 from pipeline.model.result import RequestResult, UnknownAttempt
-from pipeline.model.table import Indices, Mask, Table, among
+from pipeline.model.table import Indices, Mask, Money, Table, Texts, among
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import itinerary
@@ -124,27 +126,51 @@ class Requests(LazySequence[Request]):
     @functools.cached_property
     def ids(self) -> Sequence[str]:
         """The ID of each request, none of which is made for that."""
-        rows, at, first = self._rows, self.charges, self.charges[self.starts[:-1]]
-        what = (rows.ticket_no, rows.charge, rows.product, rows.passenger_name, rows.amount)
-        charges = list(zip(*(column[at].tolist() for column in what), strict=True))
-        kinds = zip(rows.voucher[first].tolist(), rows.market[first].tolist(), strict=True)
-        headers = zip(*(rows.text(name)[first].tolist() for name in HEADER), strict=True)
+        rows, first = self._rows, self.charges[self.starts[:-1]]
+        charges = _charges_as_json(rows, np.sort(self.charges))[self.charges].tolist()
+        kinds = _listed(rows, ("voucher", "market"), first)
+        buyers, remarks = _listed(rows, HEADER_FIELDS, first), _listed(rows, ("remarks",), first)
+        each = zip(kinds, buyers, remarks, pairwise(self.starts.tolist()), strict=True)
         return [
-            content_id(kind, header, charges[start:end])
-            for kind, header, (start, end) in zip(kinds, headers, pairwise(self.starts.tolist()), strict=True)
+            # A charge stands in it once, and JSON writes nothing otherwise of what it is: so the JSON has the order of the charges.
+            content_id(kind, f"{buyer},{remark}", sorted(charges[start:end]))
+            for kind, buyer, remark, (start, end) in each
         ]
 
+    def texts(self, column: str) -> Texts:
+        """What each request's charges have in common in a column such as voucher, market or header_name; none is made for that."""
+        return self._rows.text(column)[self.charges[self.starts[:-1]]]
+
+    @property
+    def amounts(self) -> Money:
+        """The total of each request, likewise."""
+        totals: Money = np.add.reduceat(self._rows.amount[self.charges], self.starts[:-1])
+        return totals
+
     def kinds(self) -> Iterator[tuple[str, str, int]]:
-        """Voucher, market and total of each request, none of which is made for that."""
-        first = self.charges[self.starts[:-1]]
-        totals = np.add.reduceat(self._rows.amount[self.charges], self.starts[:-1])
-        what = (self._rows.voucher[first], self._rows.market[first], totals)
+        """Voucher, market and total of each request."""
+        what = (self.texts("voucher"), self.texts("market"), self.amounts)
         return zip(*(column.tolist() for column in what), strict=True)
 
-    def buyers(self) -> list[str]:
-        """The name on each request's voucher."""
-        names: list[str] = self._rows.header_name[self.charges[self.starts[:-1]]].tolist()
-        return names
+
+def _listed(rows: Rows, columns: Sequence[str], at: Indices) -> list[str]:
+    """What some rows say in some columns, in which many say the same, as JSON."""
+    each = [rows.coded(name).spread(at) for name in columns]
+    same = alike(each)
+    texts = zip(*(column.spread(same.first).texts.tolist() for column in each), strict=True)
+    found = np.array([*map(listed, texts)], dtype=object)
+    return found[same.group].tolist()  # type: ignore[no-any-return]
+
+
+def _charges_as_json(rows: Rows, those: Indices) -> Texts:
+    """Of these rows each charge as JSON: what it is, its passenger and its amount."""
+    tickets, names = (map(as_json, texts[those].tolist()) for texts in (rows.ticket_no, rows.passenger_name))
+    each = zip(
+        tickets, _listed(rows, ("charge", "product"), those), names, rows.amount[those].tolist(), strict=True
+    )
+    found = np.empty(len(rows), dtype=object)
+    found[those] = [f"[{ticket},{kind},{name},{amount}]" for ticket, kind, name, amount in each]
+    return found
 
 
 def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:

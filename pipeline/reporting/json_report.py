@@ -1,9 +1,8 @@
 """The report: what became of every row and request, and how a comparison came out, for programs (interface.md, Report)."""
 
 import dataclasses
-import functools
-from collections.abc import Iterator
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise, repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import orjson
 
 from pipeline.file_writing import place_over, scratch_folder
+from pipeline.model.encoded_column import EncodedColumn, alike
 from pipeline.model.errors import Stop
 from pipeline.model.message import system_error
 from pipeline.model.money import MINOR, money_text
@@ -23,22 +23,25 @@ from pipeline.model.result import (
     RowResult,
     RunResult,
 )
+from pipeline.model.table import Money, Texts
 from pipeline.settlement.compare import KINDS, Compared
 from pipeline.settlement.reconciliation_result import Reconciliation
 from pipeline.splitting import Requests
 
 VERSION = 1
-_BLOCK = 1_000  # lines that are written at once
-#: What is said of a request that was not sent, and of a row of one charge: as `_request` and `_row` say it.
+_BLOCK = 1_000  # lines that are made, and written, at once; for many more memory is fetched anew each time
+#: What is said of a request that was not sent, and of a row of one charge: as `_request` and `_row` say it, with a NUL, which JSON has
+#: none of, for each thing that is one line's own.
 _REQUEST = (
-    b'{"request":"%b","attempt":0,"voucher":%b,"status":%b,"number":null,"trace_id":null,"buyer":%b,"market":%b,'
-    b'"amount":"%d.%02d","rows":%b}'
+    b'{"request":\0,"attempt":0,"voucher":%b,"status":"ready","number":null,"trace_id":null,"buyer":\0,"market":%b,'
+    b'"amount":"\0.\0","rows":[\0]}'
 )
 _ROW = (
-    b'{"index":%%d,"file":%b,"sheet":%b,"row":%%d,"ticket_no":%%b,"charge":%b,%b,"reasons":[],'
+    b'{"index":\0,"file":%b,"sheet":%b,"row":\0,"ticket_no":\0,"charge":%b,%b,"reasons":[],'
     b'"charges":[{"charge":%b,"product":%b,%b}]}'
 )
-_SAID = b'"voucher":%b,"amount":%%b,"status":%b,"number":%%b,"request":%%b'
+_SAID = b'"voucher":%b,"amount":"\0.\0","status":%b,"number":\0,"request":\0'
+_HUNDREDTHS = np.array([b"%02d" % minor for minor in range(MINOR)], dtype=object)
 
 
 def report(result: RunResult, exit_code: int) -> dict[str, Any]:
@@ -73,61 +76,96 @@ def _request(asked: RequestResult) -> dict[str, Any]:
 
 
 def _requests(result: RunResult) -> Iterator[bytes]:
-    """What became of each request. Those that were not sent, as all of a check, are made by column."""
+    """What became of each request. Where none was sent, as in a check, they are made by column."""
     made, asked = result.requests, result.asked
-    if not (isinstance(made, RequestResults) and isinstance(asked, Requests)):
-        yield from (_text(_request(one)) for one in made)
-        return
-    rows = result.columns.charges.line[asked.charges].tolist()
-    said = functools.cache(_text)
-    each = zip(
-        made.statuses, asked.ids, asked.kinds(), asked.buyers(), pairwise(asked.starts.tolist()), strict=True
-    )
-    for at, (status, request_id, (voucher, market, amount), buyer, (start, end)) in enumerate(each):
-        if status != "ready":
-            yield _text(_request(made[at]))
-            continue
-        what = said(buyer), said(market), *divmod(amount, MINOR), _text(sorted({*rows[start:end]}))
-        yield _REQUEST % (request_id.encode(), said(voucher), said(status), *what)
+    ready = isinstance(made, RequestResults) and {*made.statuses} == {"ready"}
+    if not (ready and isinstance(asked, Requests)):
+        return (_text(_request(one)) for one in made)
+    kinds = [EncodedColumn.of(asked.texts(name)) for name in ("voucher", "market")]
+    forms = _Forms(kinds, lambda voucher, market: _REQUEST % (voucher, market))
+    buyers, amounts = asked.texts("header_name"), asked.amounts
+    rows, starts = result.columns.charges.line[asked.charges].tolist(), asked.starts.tolist()
+
+    def lines(of: slice) -> list[bytes]:
+        each = [sorted({*rows[first:end]}) for first, end in pairwise(starts[of.start : of.stop + 1])]
+        numbers = _text(each)[2:-2].split(b"],[")
+        return forms.filled(
+            of, _each([*asked.ids[of]]), _each(buyers[of].tolist()), *_money(amounts[of]), numbers
+        )
+
+    return _by_column(len(made), lines)
 
 
 def _rows(result: RunResult) -> Iterator[bytes]:
     """What became of each row. Nearly all are one charge that nothing is to be said about: those are made by column."""
     columns, charges = result.columns, result.columns.charges
-    by_itself = set(np.concatenate([[], *columns.having.values()]).astype(np.int64).tolist())
     if not columns.one_each:
-        by_itself = set(range(columns.size))
-    ids = [*(b'"%b"' % one.encode() if one else b"null" for one in charges.request_ids), b"null"]
-    line = functools.cache(_line)
-    of_rows = (columns.file, columns.sheet, columns.row, columns.ticket_no)
-    of_charges = (
-        charges.charge, charges.product, charges.voucher, charges.status, charges.amount, charges.number, charges.request,
-    )  # fmt: skip
-    where, what = (zip(*(one.tolist() for one in of), strict=True) for of in (of_rows, of_charges))
-    for at, (place, of_charge) in enumerate(zip(where, what, strict=columns.one_each)):
-        file, sheet, row, ticket_no = place
-        charge, product, voucher, status, amount, number, request = of_charge
-        if at in by_itself or not charge:
-            yield _text(_row(result.rows[at]) | _repeats(result, at))
-            continue
-        money = b'"%d.%02d"' % divmod(amount, MINOR) if amount else b"null"
-        said = money, _text(number) if number else b"null", ids[request]
-        yield line(file, sheet, (charge, product), voucher, status) % (
-            at,
-            row,
-            _text(ticket_no),
-            *said,
-            *said,
+        return (_text(_row(row) | _repeats(result, row.index)) for row in result.rows)
+    kinds = (columns.file, columns.sheet, charges.charge, charges.product, charges.voucher)
+    forms = _Forms([*map(EncodedColumn.of, kinds), charges.ended], _form_of_rows)
+    number = EncodedColumn.of(charges.number)
+    numbers, requests = _or_null(number.words), _or_null([*charges.request_ids, ""])
+    unlike = [np.flatnonzero((charges.charge == "") | (charges.amount == 0)), *columns.having.values()]
+    others = np.unique(np.concatenate(unlike))
+
+    def lines(of: slice) -> list[bytes]:
+        places = _each([*range(of.start, of.stop)]), _each(columns.row[of].tolist())
+        said = (
+            *_money(charges.amount[of]),
+            numbers[number.codes[of]].tolist(),
+            requests[charges.request[of]].tolist(),
         )
+        found = forms.filled(of, *places, _each(columns.ticket_no[of].tolist()), *said, *said)
+        for at in others[slice(*np.searchsorted(others, [of.start, of.stop]))].tolist():
+            found[at - of.start] = _text(_row(result.rows[at]) | _repeats(result, at))
+        return found
+
+    return _by_column(columns.size, lines)
 
 
-def _line(file: str, sheet: str, what: tuple[str, str], voucher: str, status: str) -> bytes:
-    """What a row of one charge has in common with many, to be filled in with what is its own."""
-    file_as, sheet_as, charge, product, voucher_as, status_as = (
-        _text(text).replace(b"%", b"%%") for text in (file, sheet, *what, voucher, status)
-    )
-    said = _SAID % (voucher_as, status_as)
-    return _ROW % (file_as, sheet_as, charge, said, charge, product, said)
+def _form_of_rows(*texts: bytes) -> bytes:
+    """What a row of one charge has in common with many."""
+    file, sheet, charge, product, voucher, status = texts
+    said = _SAID % (voucher, status)
+    return _ROW % (file, sheet, charge, said, charge, product, said)
+
+
+class _Forms:
+    """What lines have in common, by the columns that they have it in."""
+
+    def __init__(self, columns: Sequence[EncodedColumn], form: Callable[..., bytes]) -> None:
+        same = alike(columns)
+        common = zip(*(column.spread(same.first).texts.tolist() for column in columns), strict=True)
+        forms = [form(*map(_text, texts)).split(b"\0") for texts in common]
+        self._parts, self._form = np.array(forms, dtype=object).T, same.group
+
+    def filled(self, of: slice, *own: Iterable[bytes]) -> list[bytes]:
+        """Some of the lines, with what each has for itself."""
+        form = self._form[of]
+        common = [part[form].tolist() for part in self._parts]
+        each = chain.from_iterable(zip_longest(common, own, fillvalue=repeat(b"", len(form))))
+        return [*map(b"".join, zip(*each, strict=True))]
+
+
+def _by_column(size: int, lines: Callable[[slice], list[bytes]]) -> Iterator[bytes]:
+    """So many lines, of which many are made at once."""
+    blocks = (slice(begin, min(begin + _BLOCK, size)) for begin in range(0, size, _BLOCK))
+    return chain.from_iterable(map(lines, blocks))
+
+
+def _each(values: list[Any]) -> list[bytes]:
+    """Texts or whole numbers, each as JSON: they are made at once, a line each, for no text has an end of line in JSON."""
+    return _text(values, orjson.OPT_INDENT_2)[4:-2].split(b",\n  ")
+
+
+def _money(amounts: Money) -> tuple[list[bytes], list[bytes]]:
+    """Amounts in main units, and the hundredths of each."""
+    return _each((amounts // MINOR).tolist()), _HUNDREDTHS[amounts % MINOR].tolist()
+
+
+def _or_null(texts: Iterable[str]) -> Texts:
+    """Texts, each as JSON; null for a blank one."""
+    return np.array([b"null" if text == b'""' else text for text in _each([*texts])], dtype=object)
 
 
 def _row(row: RowResult) -> dict[str, Any]:
@@ -287,11 +325,11 @@ def _json(content: dict[str, Any]) -> Iterator[bytes]:
     yield b"\n}\n"
 
 
-def _text(value: Any) -> bytes:
+def _text(value: Any, option: int = 0) -> bytes:
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, option=option)
     except orjson.JSONEncodeError:  # half a character, which a file's name may hold
-        return orjson.dumps(_whole(value))
+        return orjson.dumps(_whole(value), option=option)
 
 
 def _whole(value: Any) -> Any:

@@ -190,7 +190,8 @@ def test_ids_and_names_by_column_are_those_of_each_request(requests: Any) -> Non
     )  # fmt: skip
     assert len(found) == 4
     assert found.ids == ids_of(list(found)) == [request.request_id for request in found]
-    assert found.buyers() == [request.header.header_name for request in found]
+    assert found.texts("header_name").tolist() == [request.header.header_name for request in found]
+    assert found.amounts.tolist() == [request.amount for request in found]
 
 
 def test_the_requests_of_each_kind_are_counted_without_being_made(requests: Any) -> None:

@@ -14,7 +14,6 @@ from pipeline.model.request import (
     Header,
     Identity,
     Request,
-    content_id,
 )
 
 HEADER = Header(
@@ -45,7 +44,8 @@ def test_the_id_is_that_of_the_content_as_json(text: str) -> None:
     charges = sorted([(text, "b", text, text, -7), (text, text * 2, "a", text, 10**12)])
     content = [[text, text], [text] * 6, charges]
     digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
-    assert content_id((text, text), [text] * 6, charges[::-1]) == f"R{digest[:19]}"
+    asked = tuple(Charge(Identity(*what), name, amount, 0, None) for *what, name, amount in charges[::-1])
+    assert Request(text, text, Header(*[text] * 6), asked).request_id == f"R{digest[:19]}"
 
 
 @pytest.mark.parametrize("text", ["", '"\\/', "\x00\x1f\x7f\n", "示例旅客", "é😀", "\udcff", "],["])

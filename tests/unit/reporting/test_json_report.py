@@ -165,8 +165,12 @@ def test_a_link_stays_a_link(mixed: RunResult, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_made_by_column_says_what_each_says_by_itself(
-    lang: Lang, sample: Callable[[Lang], RunResult], made: Callable[..., RunResult]
+    lang: Lang,
+    sample: Callable[[Lang], RunResult],
+    made: Callable[..., RunResult],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(under_test, "_BLOCK", 2)
     free = {"ticket_no": "9991234567897", "amount": "0"}
     for result in (
         sample(lang),

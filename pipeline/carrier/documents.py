@@ -97,15 +97,20 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)  # json.loads would make one for each text
 
 
-def parsed(text: bytes | str) -> Any:
+def parsed(text: bytes) -> Any:
     """JSON as Python values; whole numbers of any length stay exact.
 
-    Raises ValueError if it is not JSON in UTF-8, or names a field twice and so says two things at once.
-    (orjson would read a 20-digit number as a float.)
+    Raises ValueError if it is not JSON in UTF-8, or names a field twice and so says two things at once. By itself orjson would take
+    the last of two, and a 20-digit number as a float; what it writes as it stood there has neither.
     """
     try:
+        value = orjson.loads(text)
+        if orjson.dumps(value) == text:
+            return value
+    except (ValueError, TypeError):  # TypeError: more deeply nested than it writes
+        pass
+    try:
         # Not json's own guess: it would read UTF-16 as well.
-        text = text.decode("utf-8") if isinstance(text, bytes) else text
-        return _DECODER.decode(text)
+        return _DECODER.decode(text.decode("utf-8"))
     except RecursionError:
         raise ValueError("nested too deeply") from None

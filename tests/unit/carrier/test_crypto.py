@@ -1,3 +1,4 @@
+import base64
 import json
 from pathlib import Path
 
@@ -30,6 +31,27 @@ def test_every_vector_of_a_real_jdk(vectors_path: Path) -> None:
 def test_what_was_not_sealed_with_this_key_is_refused(sealed: str) -> None:
     with pytest.raises(Undecryptable):
         Cipher("key").open(sealed)
+
+
+def test_a_broken_text_leaves_nothing_for_the_next() -> None:
+    cipher = Cipher("key")
+    sealed = cipher.seal(b"{}")
+    for broken in (
+        "AAAA",
+        sealed[:20] + "AA==",
+        cipher.seal(b"x" * 16)[:-4],
+        Cipher("another key").seal(b"{}"),
+    ):
+        with pytest.raises(Undecryptable):
+            cipher.open(broken)
+        assert cipher.open(sealed) == b"{}"
+
+
+@pytest.mark.parametrize("text", [b"x" * 13 + b"\1\2\3", bytes((17,)) * 32, bytes(16), b"x" * 15 + b"\x20"])
+def test_what_ends_in_no_padding_is_refused(text: bytes) -> None:
+    sealed = base64.b64decode(Cipher("key").seal(text))[:-16]  # without the block that is padding alone
+    with pytest.raises(Undecryptable):
+        Cipher("key").open(base64.b64encode(sealed).decode())
 
 
 def test_line_breaks_in_base64_are_passed_over() -> None:

@@ -87,8 +87,24 @@ def test_a_charge_without_codes_is_never_written(full_profile: Profile) -> None:
         invoice_document(Request("invoice", "domestic", HEADER, (replace(FARE, wire=None),)), full_profile)
 
 
-def test_long_numbers_stay_exact() -> None:
-    assert parsed(b'{"n": 12345678901234567890}') == {"n": 12345678901234567890}
+@pytest.mark.parametrize("space", ["", " "])  # with any, orjson would not have written it so
+def test_long_numbers_stay_exact(space: str) -> None:
+    number = 12345678901234567890123
+    assert parsed(f'{{"n":{space}{number}}}'.encode()) == {"n": number}
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"n":1,"n":1}', b'[{"n":"a","n":"b"}]', b'{"n":1}}', b"", b"\xff", b"[" * 100_000]
+)
+def test_what_says_two_things_or_nothing_is_refused(text: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - json's own, or ours
+        parsed(text)
+
+
+@pytest.mark.parametrize("depth", [100, 300])
+def test_what_orjson_reads_and_does_not_write_is_read(depth: int) -> None:
+    text = b'{"a":' * depth + b"1" + b"}" * depth
+    assert parsed(text) == json.loads(text)
 
 
 def test_a_request_is_known_by_its_content() -> None:

@@ -32,11 +32,16 @@ from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
 
 if TYPE_CHECKING:
-    from aiohttp.client_proto import ResponseHandler
+    from pipeline.carrier.answer_protocol import AnswerProtocol
 
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.
 LARGEST_ANSWER = 64 * 1024
-_TRIAL = 5  # seconds, for a request to our own server
+_TRIAL = 5  # seconds, for requests to our own server
+#: What that answers: in the usual form (`answer_protocol`), and in one that aiohttp's parser reads.
+_TRIED = (
+    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+)
 _SWITCHING = 101  # the one status below 200 after which no other comes
 _TOO_LATE = N_("it could not be written in time after it was claimed")
 _STRAY = N_("an answer came that nobody had asked for")
@@ -93,10 +98,10 @@ class Client:
             raise
 
     async def _answer_over(self, connection: Connection, request: bytes, send_by: float | None) -> Reply:
-        protocol = cast("ResponseHandler", connection.protocol)  # which a quiet connection has
-        protocol.set_response_params(read_until_eof=True)
+        protocol = cast("AnswerProtocol", connection.protocol)  # which a quiet connection has
+        protocol.await_answer()
         # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
-        waiting: list[ResponseHandler | aiohttp.StreamReader] = [protocol]
+        waiting: list[AnswerProtocol | aiohttp.StreamReader] = [protocol]
         patience = self._profile.submission.response_timeout_seconds
         late = asyncio.get_running_loop().call_later(patience, _give_up, waiting)
         try:
@@ -105,7 +110,10 @@ class Client:
             if send_by is not None and boot_time() > send_by:
                 return NotSent(Message(_TOO_LATE), too_late=True)
             transport.write(request)
-            head, content = await protocol.read()
+            first = await protocol.read()
+            if isinstance(first, Answered):
+                return first
+            head, content = first
             while 100 <= head.code < 200 and head.code != _SWITCHING:  # what announces another answer is none
                 head, content = await protocol.read()
             waiting.append(content)
@@ -122,7 +130,7 @@ class Client:
         return Answered(head.code, answer, _short_ascii(head.headers.get("Retry-After", "")))
 
 
-def _give_up(waiting: "Iterable[ResponseHandler | aiohttp.StreamReader]") -> None:
+def _give_up(waiting: "Iterable[AnswerProtocol | aiohttp.StreamReader]") -> None:
     for one in waiting:
         one.set_exception(aiohttp.SocketTimeoutError())
 
@@ -219,27 +227,31 @@ async def _can_post() -> bool:
     """Whether the aiohttp that is installed has what is used of it here, tried on a server of our own."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         door.setblocking(False)
-        answering = asyncio.create_task(_answer_one(door))
+        answering = asyncio.create_task(_answer(door))
         try:
             with contextlib.suppress(TimeoutError):
                 address = f"http://127.0.0.1:{door.getsockname()[1]}"
                 async with asyncio.timeout(_TRIAL), _connected(Profile(), address, "", "") as client:
-                    reply, connection = await client.post("/", b"{}")
-                    connection.close()
-                    # Where not even this machine can be connected to, nothing will be sent, and what will be told is why.
-                    return reply == Answered(200, b"{}") or isinstance(reply, NotSent)
+                    for _ in _TRIED:
+                        reply, connection = await client.post("/", b"{}")
+                        connection.give_back()
+                        if reply != Answered(200, b"{}"):
+                            # Where not even this machine can be connected to, nothing will be sent, and what will be told is why.
+                            return isinstance(reply, NotSent)
+                    return True
         finally:
             answering.cancel()
             await asyncio.wait({answering})
     return False
 
 
-async def _answer_one(door: socket.socket) -> None:
-    """Answer the first request that comes in; however it goes, no connection stays open, as one of asyncio's servers might."""
+async def _answer(door: socket.socket) -> None:
+    """Answer on the first connection that comes in; however it goes, it does not stay open, as one of asyncio's servers might."""
     loop = asyncio.get_running_loop()
     line, _ = await loop.sock_accept(door)
     with line, contextlib.suppress(OSError):
-        asked = b""
-        while not asked.endswith(b"{}") and (more := await loop.sock_recv(line, 4096)):
-            asked += more
-        await loop.sock_sendall(line, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        for answer in _TRIED:
+            asked = b""
+            while not asked.endswith(b"{}") and (more := await loop.sock_recv(line, 4096)):
+                asked += more
+            await loop.sock_sendall(line, answer)

@@ -4,11 +4,15 @@ The answer to one request must never be taken for that of the next. So a connect
 means (`HeldConnection`); it is closed after anything but a yes; and it is left alone if anything came over it meanwhile (`is_quiet`).
 """
 
+import asyncio
+import functools
 import ssl
+from typing import Any
 
 import aiohttp
 from aiohttp.connector import Connection
 
+from pipeline.carrier.answer_protocol import AnswerProtocol
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Profile
 
@@ -59,7 +63,11 @@ def connector(profile: Profile) -> aiohttp.TCPConnector:
     submission, carrier = profile.submission, profile.carrier
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
     if submission.keepalive_seconds > 0:
-        return aiohttp.TCPConnector(
+        connections = aiohttp.TCPConnector(
             limit=submission.concurrency, ssl=verify, keepalive_timeout=submission.keepalive_seconds
         )
-    return aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
+    else:
+        connections = aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
+    protocol: Any = functools.partial(AnswerProtocol, loop=asyncio.get_running_loop())
+    connections._factory = protocol  # noqa: SLF001 - nothing else tells it which one to make
+    return connections

@@ -2,13 +2,15 @@
 
 import base64
 import contextlib
+import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from selenium import webdriver
@@ -40,7 +42,7 @@ class Window:
     driver: webdriver.Chrome
     address: str
     downloads: Path
-    shots: Path
+    shots: Path | None  # where pictures are kept, if anybody wants them
     faults: list[str] = field(default_factory=list)
 
     # --- going about ------------------------------------------------------------------------------
@@ -197,7 +199,9 @@ class Window:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
     def shoot(self, name: str) -> None:
-        """Keep a picture of the whole page."""
+        """Keep a picture of the whole page, where they are kept."""
+        if self.shots is None:
+            return
         size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
         shot = self.driver.execute_cdp_cmd(
             "Page.captureScreenshot",
@@ -206,7 +210,9 @@ class Window:
         (self.shots / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
     def print(self, name: str) -> None:
-        """Keep the page as it is printed."""
+        """Keep the page as it is printed, where pictures are kept."""
+        if self.shots is None:
+            return
         printed = self.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
         (self.shots / f"{name}.pdf").write_bytes(base64.b64decode(printed["data"]))
 
@@ -214,17 +220,17 @@ class Window:
         """What sticks out of the screen to the side, so that the whole page has to be pushed; what scrolls by itself does not."""
         return list(self._evaluated(_SIDEWAYS))
 
-    def hard_to_use(self) -> list[str]:
-        """What axe-core finds on the page that is serious or critical, each with where it is.
+    def hard_to_use(self, options: Mapping[str, Any] = MappingProxyType({})) -> list[str]:
+        """What axe-core finds on the page that is serious or critical, each with where it is; by all its rules, or as its `options` say.
 
         It runs in a world of its own beside the page's script, which the Content-Security-Policy leaves to the browser's owner.
         """
         world = self._world()
-        axe = files("selenium_axe_python").joinpath("axe-core", "axe.min.js")
-        self._evaluated(axe.read_text(encoding="utf-8") + "; 0", world)
-        found = self._evaluated(
-            "axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)", world
-        )
+        if not self._evaluated("'axe' in globalThis", world):
+            axe = files("selenium_axe_python").joinpath("axe-core", "axe.min.js")
+            self._evaluated(axe.read_text(encoding="utf-8") + "; 0", world)
+        given = json.dumps({"resultTypes": ["violations"], **options})
+        found = self._evaluated(f"axe.run(document, {given}).then((all) => all.violations)", world)
         return [
             f"{one['id']} ({one['impact']}): {node['html']} {node['failureSummary']}"
             for one in found
@@ -233,9 +239,12 @@ class Window:
         ]
 
     def _world(self) -> int:
+        """Of the document that is open; by its name it is the same one each time."""
         frame = self.driver.execute_cdp_cmd("Page.getFrameTree", {})["frameTree"]["frame"]["id"]
         return int(
-            self.driver.execute_cdp_cmd("Page.createIsolatedWorld", {"frameId": frame})["executionContextId"]
+            self.driver.execute_cdp_cmd("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})[
+                "executionContextId"
+            ]
         )
 
     def _evaluated(self, script: str, world: int | None = None) -> Any:
@@ -273,7 +282,7 @@ def _most(size: dict[str, float]) -> dict[str, float]:
 
 @contextlib.contextmanager
 def window(
-    address: str, folder: Path, shots: Path, *, lang: str = "en", script: bool = True
+    address: str, folder: Path, shots: Path | None, *, lang: str = "en", script: bool = True
 ) -> Iterator[Window]:
     """A browser of its own while the context lasts, in a language, with or without JavaScript."""
     options = webdriver.ChromeOptions()

@@ -19,6 +19,7 @@ def browsing(tmp_path: Path, needs_tool: Callable[[str, object], None]) -> Brows
     """`browsing(address, lang=…, script=…)`: a browser of its own, while the context lasts. Pictures go where VOUCHER_SCREENSHOTS says."""
     needs_tool("Chromium (chromium)", shutil.which(CHROMIUM))
     needs_tool("Chromium's driver (chromedriver)", shutil.which(DRIVER))
-    shots = Path(os.environ.get("VOUCHER_SCREENSHOTS") or tmp_path / "screenshots")
-    shots.mkdir(parents=True, exist_ok=True)
+    shots = Path(kept) if (kept := os.environ.get("VOUCHER_SCREENSHOTS")) else None
+    if shots:
+        shots.mkdir(parents=True, exist_ok=True)
     return partial(window, folder=tmp_path, shots=shots)

@@ -71,19 +71,16 @@ class Command(Process):
 
     def __init__(self, arguments: Sequence[str], desk: Path, clock_ahead: bool) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("VOUCHER_")}
-        self.said = (desk / f"said-{time.monotonic_ns()}").open("wb")
-        self.popen = subprocess.Popen(
-            [sys.executable, "-m", "pipeline", *arguments],
-            cwd=desk, start_new_session=True, stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said,
-            env=environment | KEYS | {"HOME": str(desk), "PYTHONPATH": str(REPOSITORY), "VOUCHER_LANG": "en"}
-            | (moved_clock.moved(24) if clock_ahead else {}),
-        )  # fmt: skip
+        self.said = desk / f"said-{time.monotonic_ns()}"
+        with self.said.open("wb") as said:
+            self.popen = subprocess.Popen(
+                [sys.executable, "-m", "pipeline", *arguments],
+                cwd=desk, start_new_session=True, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                env=environment | KEYS | {"HOME": str(desk), "PYTHONPATH": str(REPOSITORY), "VOUCHER_LANG": "en"}
+                | (moved_clock.moved(24) if clock_ahead else {}),
+            )  # fmt: skip
         self.awake_since = time.monotonic()
         self.stopped = self.spared = False
-
-    @property
-    def last_words(self) -> str:
-        return Path(self.said.name).read_text(errors="replace")[-600:]
 
 
 class ProductOffice(Office):
@@ -275,7 +272,7 @@ class ProductOffice(Office):
 def run(own: Server, seed: int, size: Size, totals: Totals) -> None:
     """One seed; what is wrong is in `totals`."""
     size = replace(size, gap=0.0) if seed % 2 else replace(size, longest=0.0)
-    with contextlib.closing(ProductOffice(own, seed, size, totals)) as office:
+    with contextlib.closing(ProductOffice(own, seed, size, totals)) as office, office.standing(seed):
         office.work()
 
 

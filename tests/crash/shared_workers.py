@@ -44,6 +44,7 @@ from pipeline.model.evidence import StatementLine
 from pipeline.model.message import verbatim
 from tests import moved_clock
 from tests.contract.ledgers import TERMS, Shared, charge, invoice, seal
+from tests.crash import shared_standing
 from tests.crash.shared_carrier import CountingCarrier
 from tests.crash.shared_worker import Orders
 from tests.postgresql_server import Server, programs, server
@@ -166,20 +167,28 @@ class Process:
     """A worker's process, and since when it is left alone (monotonic)."""
 
     def __init__(self, orders: Orders, clock_ahead: bool) -> None:
-        self.popen = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.shared_worker", json.dumps(asdict(orders))],
-            cwd=REPOSITORY, start_new_session=True, stderr=subprocess.DEVNULL,
-            env=os.environ | (moved_clock.moved(24) if clock_ahead else {}),
-        )  # fmt: skip
+        self.said = Path(orders.journal).with_name(f"said-{time.monotonic_ns()}")
+        with self.said.open("wb") as said:
+            self.popen = subprocess.Popen(
+                [sys.executable, "-m", "tests.crash.shared_worker", json.dumps(asdict(orders))],
+                cwd=REPOSITORY, start_new_session=True, stderr=said,
+                env=os.environ | (moved_clock.moved(24) if clock_ahead else {}),
+            )  # fmt: skip
         self.awake_since = time.monotonic()
         self.stopped = False
         self.spared = False  # it is not killed before it wakes
+
+    @property
+    def last_words(self) -> str:
+        return self.said.read_text(errors="replace")[-600:]
 
     def stop(self, seconds: float, aimed: bool = False) -> None:
         """For so long; `aimed`: it stops by itself when a turn has given it something to send, and it has sent nothing of it."""
         self.stopped = True
         self.popen.send_signal(signal.SIGUSR1 if aimed else signal.SIGSTOP)
-        threading.Timer(seconds, self.wake).start()
+        timer = threading.Timer(seconds, self.wake)
+        timer.daemon = True  # a harness that has ended waits for none
+        timer.start()
 
     def wake(self) -> None:
         self.popen.send_signal(signal.SIGCONT)
@@ -256,7 +265,9 @@ class Office:
     def bury_the_dead(self) -> None:
         """Say of workers that were seen dead that they are, whatever names they had; when what they had written has arrived."""
         for one in [one for one in self.processes if one.popen.poll() is not None]:
-            self.totals.violations.append(f"a worker ended by itself: {one.popen.returncode}")
+            self.totals.violations.append(
+                f"a worker ended by itself: {one.popen.returncode} {one.last_words}"
+            )
             self.processes.remove(one)
             self.dead.append(one.popen.pid)
             self.start_worker()
@@ -452,6 +463,12 @@ class Office:
         )
         return int(count)
 
+    def standing(self, seed: int) -> contextlib.AbstractContextManager[None]:
+        """While it lasts it is said where this stands."""
+        return shared_standing.told(
+            f"seed {seed}", self.ledger.url("owner"), lambda: [one.popen.pid for one in [*self.processes]]
+        )
+
     def work(self) -> None:
         size = self.size
         self.plan_anew()
@@ -612,7 +629,11 @@ def run(own: Server, seed: int, size: Size, totals: Totals, without: str = "") -
     """One seed; what is wrong is in `totals`. Of every second seed workers look at the clock in the moment of their write, and are stopped for
     longer than `settle_after`, too."""
     size = replace(size, gap=0.0) if seed % 2 else replace(size, longest=0.0)
-    with _left_out(without), contextlib.closing(Office(own, seed, size, totals, without)) as office:
+    with (
+        _left_out(without),
+        contextlib.closing(Office(own, seed, size, totals, without)) as office,
+        office.standing(seed),
+    ):
         office.work()
 
 

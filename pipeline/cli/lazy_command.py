@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pipeline.cli.stderr import reader
 from pipeline.reading.child_process import ahead
 
 
@@ -35,7 +36,7 @@ class ReadingCommand(LazyCommand):
         """Begin to read, then load and call. Nothing looks for rubbish, but while requests are sent: what is loaded, read and made is much, and none of it is any."""
         gc.disable()
         try:
-            with ahead(ctx.params["workbooks"]) as begun:
+            with ahead(ctx.params["workbooks"], reader().begun) as begun:
                 ctx.params["begun"] = begun
                 return super().invoke(ctx)
         finally:

@@ -1,35 +1,52 @@
-"""The way in and every way out: call the command, say how it ended, exit with its code."""
+"""The way in and every way out: begin to read, load the commands and call one, exit with its code.
+
+A command's workbook is what takes longest, so it is begun to be read before the commands are loaded; what is needed until then is
+all that this module loads.
+"""
 
 import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
-import click
-
 from pipeline import signals
-from pipeline.cli.commands import voucher
-from pipeline.cli.language import chosen, of_locale, speak, wrong_usage
-from pipeline.cli.stderr import Reader
-from pipeline.model.errors import Stop
-from pipeline.model.exit_code import ExitCode
-from pipeline.model.message import message, system_error
 from pipeline.process_hardening import protect_process
+from pipeline.reading.child_process import Opening, opened
+
+#: The commands that read a workbook first (lazy_command.ReadingCommand).
+READING = ("check", "issue")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
     protect_process()  # before any key is read
-    reader = Reader()
     signals.heed()
+    given = sys.argv[1:] if arguments is None else arguments
+    begun = None
     try:
-        code = _ended(sys.argv[1:] if arguments is None else arguments, reader)
-    except (click.Abort, KeyboardInterrupt):
+        begun = _begun(given)
+        from pipeline.cli.command_line import ended  # noqa: PLC0415 - loaded while the workbook is read
+        from pipeline.cli.stderr import Reader  # noqa: PLC0415 - likewise
+
+        code = ended(given, Reader(begun=begun))
+    except KeyboardInterrupt:
         signals.let_finish()
-        reader.stopped(message("Interrupted. Running the same command again is safe."))
-        code = ExitCode.STOPPED
+        from pipeline.cli.command_line import interrupted  # noqa: PLC0415 - it may have come before
+
+        code = interrupted(given)
+    finally:
+        if begun:
+            begun.end()
     _leave(code)
+
+
+def _begun(arguments: Sequence[str]) -> Opening | None:
+    """The workbook that stands behind the name of a command that reads one, being read; None where something else stands there."""
+    if len(arguments) > 1 and arguments[0] in READING and not arguments[1].startswith("-"):
+        return opened(Path(arguments[1]))
+    return None
 
 
 def _leave(code: int) -> NoReturn:
@@ -42,45 +59,3 @@ def _leave(code: int) -> NoReturn:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)
-
-
-def _ended(arguments: Sequence[str], reader: Reader) -> int:
-    """Run a command to its end and say how it ended; the exit code. Raises what an interruption raises."""
-    try:
-        try:
-            reader.lang = of_locale(os.environ)
-            reader.lang = chosen(arguments, os.environ)
-            speak(reader.lang, voucher)
-            code = voucher.main(arguments, prog_name="voucher", standalone_mode=False, obj=reader)
-        finally:
-            signals.let_finish()
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else ExitCode.DONE
-    except Stop as stop:
-        reader.stopped(stop.message)
-        return stop.exit_code
-    except click.ClickException as error:
-        click.echo(wrong_usage(error, reader.lang), err=True, nl=False)
-        return ExitCode.WRONG_USAGE
-    except click.Abort:
-        raise
-    except OSError as error:
-        reader.stopped(
-            message(
-                "{file} can't be read or written: {problem}. Running the same command again is safe.",
-                file=str(error.filename) if error.filename else message("a file"),
-                problem=system_error(error),
-            )
-        )
-        return ExitCode.STOPPED
-    except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
-        from pipeline.cli.defect import print_defect  # noqa: PLC0415 - start-up: only a defect needs the keys here
-
-        print_defect()
-        reader.stopped(
-            message(
-                "This is a defect of the program; please report it. Running the same command again is safe."
-            )
-        )
-        return ExitCode.STOPPED
-    return code if isinstance(code, int) else ExitCode.DONE

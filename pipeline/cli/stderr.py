@@ -20,6 +20,7 @@ from pipeline.model.columns import (
 )
 from pipeline.model.message import Message
 from pipeline.model.quoting import LONGEST, bounded, one_line
+from pipeline.reading.child_process import Opening
 
 _FOLDERS = re.compile(r"(?:/[^/\s]+){3,}(?=/[^/\s]+)")
 
@@ -59,11 +60,12 @@ class Reader:
     """Who reads a command's lines, and in which language (cli/language.py).
 
     It outlives the command, so that what ends a command is told in the same language. `cells`: whether lines may quote
-    cells; what cron mails may not.
+    cells; what cron mails may not. `begun` is the command's workbook where it is being read already.
     """
 
     lang: Lang = "en"
     cells: bool = True
+    begun: Opening | None = None
 
     def tell(self, text: Message) -> None:
         """Say a line in that language, on stderr."""

@@ -86,14 +86,19 @@ def problem(code: str, seen: Seen, /, **facts: str | int) -> dict[str, Any]:
     return {"problem": code, "detail": Message(seen, facts)}
 
 
-@contextlib.contextmanager
-def ahead(inputs: Sequence[Path]) -> Iterator[Opening | None]:
-    """The first of some inputs, being read already; None where it is no file that would be read as it is."""
-    begun = None
+def opened(path: Path) -> Opening | None:
+    """A file, being read from now on; None where it is none that would be read as it is."""
     with contextlib.suppress(OSError, ValueError, RuntimeError):  # no path, or one in a circle
-        first = inputs[0].resolve()
-        if first.suffix.lower() in WORKBOOK_SUFFIXES and first.is_file():
-            begun = Opening(first)
+        whole = path.resolve()
+        if whole.suffix.lower() in WORKBOOK_SUFFIXES and whole.is_file():
+            return Opening(whole)
+    return None
+
+
+@contextlib.contextmanager
+def ahead(inputs: Sequence[Path], begun: Opening | None = None) -> Iterator[Opening | None]:
+    """The first of some inputs, being read already, as it may be since before (`begun`); None where it would not be read as it is."""
+    begun = begun or opened(inputs[0])
     try:
         yield begun
     finally:

@@ -31,7 +31,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 import pipeline
-from pipeline import cli
+from pipeline.cli import main as way_in
 from pipeline.ledger import commit_process
 from pipeline.page import work
 from pipeline.reading import child_process
@@ -204,7 +204,7 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
         if library:
             library.failpoint_arm()
         commit_process._started = Committers(library).started  # type: ignore[assignment]
-        cli.main(order["arguments"])
+        way_in.main(order["arguments"])
     leave(_NOT_SEEN)
 
 

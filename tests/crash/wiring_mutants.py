@@ -55,7 +55,7 @@ MODULES = (
     "submission/retry.py", "submission/failures_in_a_row.py", "submission/request_sender.py", "submission/attempt_sender.py",
     "ledger/session.py", "ledger/read_ledger.py", "ledger/ledger_file.py", "ledger/ledger_to_change.py", "open_ledger.py", "run/check.py", "run/inputs.py", "run/issue.py", "run/reconcile.py", "carrier/client.py", "carrier/connection_check.py", "carrier/connection_reuse.py", "run/ledger_maintenance.py", "reconciliation/given_evidence.py", "reconciliation/comparison_inputs.py",
     "reconciliation/resubmit.py", "reconciliation/result_changes.py", "reconciliation/outputs.py", "reconciliation/handled_files.py", "settlement/compare.py", "reconciliation/inbox.py",
-    "reading/fingerprint.py", "profile_file.py", "secret_keys.py", "cli/main.py", "cli/job_options.py",
+    "reading/fingerprint.py", "profile_file.py", "secret_keys.py", "cli/main.py", "cli/command_line.py", "cli/job_options.py",
 )  # fmt: skip
 #: The tests, of which each mutant is tried by those that reach it.
 TESTS = (

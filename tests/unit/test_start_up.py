@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli import voucher
+from pipeline.cli.commands import voucher
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 #: Runs a command in this process, and says what is loaded when it has ended.
 _LOADED = """
 import sys
-from pipeline.cli import voucher
+from pipeline.cli.commands import voucher
 try:
     voucher(sys.argv[1:], prog_name="voucher")
 except SystemExit:
@@ -55,7 +55,7 @@ def test_completion_names_all_commands_and_loads_none_of_them() -> None:
 _COLLECTIONS = """
 import gc
 import sys
-from pipeline.cli import voucher
+from pipeline.cli.commands import voucher
 before = gc.get_stats()[0]["collections"]
 try:
     voucher(sys.argv[1:], prog_name="voucher")

@@ -7,8 +7,9 @@ from importlib import import_module
 import click
 import pytest
 
-from pipeline.cli import voucher
+from pipeline.cli.commands import voucher
 from pipeline.cli.lazy_command import LazyCommand, ReadingCommand
+from pipeline.cli.main import READING
 
 
 def declared(command: click.Command = voucher) -> Iterator[LazyCommand]:
@@ -43,3 +44,7 @@ def test_an_option_says_what_is_to_be_given(command: LazyCommand) -> None:
 @pytest.mark.parametrize("command", list(declared()), ids=lambda command: command.done_by)
 def test_a_command_says_in_a_line_what_it_does(command: LazyCommand) -> None:
     assert (command.help or "").split("\n")[0].endswith((".", "cron."))
+
+
+def test_a_workbook_is_begun_to_be_read_for_the_commands_that_read_one() -> None:
+    assert set(READING) == {name for name, one in voucher.commands.items() if isinstance(one, ReadingCommand)}

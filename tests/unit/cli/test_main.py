@@ -13,11 +13,10 @@ import click
 import pytest
 
 from pipeline import signals
-from pipeline.cli.main import _ended
+from pipeline.cli import command_line
+from pipeline.cli.command_line import ended as end_of
 from pipeline.cli.stderr import Reader
 from pipeline.model.errors import InputProblem, LedgerProblem
-
-MAIN = sys.modules["pipeline.cli.main"]  # of that name there is a function too
 
 Ended = Callable[..., Any]
 
@@ -36,11 +35,11 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> Ended:
 
     def end(does: Callable[[], object], *arguments: str, reader: Reader | None = None) -> Any:
         monkeypatch.setattr(
-            MAIN,
+            command_line,
             "voucher",
             click.Group(commands=[click.Command("do", callback=does, params=[click.Option(["--x"])])]),
         )
-        return _ended(["do", *arguments], reader or Reader())
+        return end_of(["do", *arguments], reader or Reader())
 
     return end
 
@@ -118,7 +117,7 @@ def test_a_defect_is_told_with_its_traceback_and_without_the_keys(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), click.Abort()])
 def test_an_interruption_is_left_to_whoever_calls(ended: Ended, error: BaseException) -> None:
-    with pytest.raises((KeyboardInterrupt, click.Abort)):
+    with pytest.raises(KeyboardInterrupt):
         ended(raising(error))
 
 
@@ -175,7 +174,7 @@ PROGRAM = """
 import os, signal, sys
 import click
 from pipeline import signals
-import pipeline.cli
+import pipeline.cli.commands, pipeline.cli.main
 
 sys.argv = ["voucher", "do"]
 {before}
@@ -184,8 +183,8 @@ sys.argv = ["voucher", "do"]
 def do():
 {does}
 
-pipeline.cli.voucher.add_command(do)
-pipeline.cli.main({arguments})
+pipeline.cli.commands.voucher.add_command(do)
+pipeline.cli.main.main({arguments})
 os._exit(99)
 """
 
@@ -256,6 +255,82 @@ signals.let_finish = first
 """
     code, _, told = process("return 0", before)
     assert (code, told) == (3, INTERRUPTED)
+
+
+#: The program, that says of each process which it starts which one it is, and does this when a module is loaded.
+READING = """
+import os, subprocess, sys
+from pathlib import Path
+
+class Started(subprocess.Popen):
+    def __init__(self, command, **more):
+        super().__init__(command, **more)
+        Path("started").write_text(f"{{self.pid}} {{Path(command[-1]).name}}")
+subprocess.Popen = Started
+
+class Watch:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            {does}
+sys.meta_path.insert(0, Watch())
+from pipeline.__main__ import main
+main()
+"""
+
+
+def reading(
+    folder: Path, *arguments: str, module: str = "", does: str = "pass", lang: str = "en"
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """How the program ends, and the file that it began to read; what read it has ended then."""
+    environment = {"PYTHONPATH": str(Path(__file__).parents[3]), "VOUCHER_LANG": lang}
+    done = subprocess.run(
+        [sys.executable, "-c", READING.format(module=module, does=does), *arguments],
+        cwd=folder, capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+    if not (folder / "started").exists():
+        return done, ""
+    number, name = (folder / "started").read_text().split()
+    assert not Path(f"/proc/{number}").exists()
+    return done, name
+
+
+@pytest.fixture
+def month(tmp_path: Path) -> Path:
+    (tmp_path / "may.csv").write_text(
+        "ticket_no,amount\n" + "9991234567890,1\n" * 200_000
+    )  # it is read for a while
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "begun"),
+    [
+        (("check", "may.csv", "--help"), 0, "may.csv"),
+        (("issue", "may.csv", "--no-such-option"), 2, "may.csv"),
+        (("check", "may.csv", "--profile", "gone.toml"), 2, "may.csv"),
+        (("check", "--help", "may.csv"), 0, ""),
+        (("check", "gone.csv"), 2, ""),
+        (("columns", "--help"), 0, ""),
+        (("check",), 2, ""),
+        ((), 2, ""),
+    ],
+)
+def test_a_workbook_is_begun_to_be_read_before_commands_are_loaded_and_nothing_is_left_behind(
+    month: Path, arguments: tuple[str, ...], code: int, begun: str
+) -> None:
+    done, name = reading(month, *arguments, module="click", does="assert 'click' not in sys.modules")
+    assert (done.returncode, name) == (code, begun)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_while_commands_are_loaded_is_told_and_leaves_no_reading_behind(
+    month: Path, number: signal.Signals
+) -> None:
+    does = f"Watch.find_spec = lambda *_: None; os.kill(os.getpid(), {int(number)})"
+    done, name = reading(month, "check", "may.csv", "--lang", "zh", module="click.core", does=does)
+    assert (done.returncode, name) == (3, "may.csv")
+    assert done.stderr == "voucher: 已中断。重新运行同一命令是安全的。\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl(2) is Linux's")

@@ -1,7 +1,7 @@
 """A long .xlsx whose sheets are taken out by column where they are as usual (`usual_cells`); python-calamine lays out the others.
 
-What the values are python-calamine says here too: the shared texts, and the numbers in their styles, are given to it as a workbook of
-their own, in which each of them stands once.
+What the values are python-calamine says here too: the numbers in their styles, and the shared texts where any is more than plain
+text, are given to it as a workbook of their own, in which each of them stands once.
 """
 
 import io
@@ -21,6 +21,11 @@ _SMALL = 32 * 1024**2
 _SHEETS, _SHEET = "xl/worksheets/", "xl/worksheets/sheet1.xml"
 _TEXTS, _STYLES = "xl/sharedStrings.xml", "xl/styles.xml"
 _TEXT = re.compile(rb"<si[\s>/]")
+#: Shared texts as nearly every program writes them: what stands before, between and behind them. An entity, a character by its number (`_x000D_`)
+#: or an end of line is not what it looks like.
+_BEFORE = re.compile(rb"(?:<\?xml [^<>]*\"(?i:utf-8)\"[^<>]*\?>)?\s*<sst [^<>]*>\s*<si><t>")
+_BETWEEN, _BEHIND = "</t></si><si><t>", re.compile(rb"</t></si>\s*</sst>\s*")
+_NOT_PLAIN, _CONTROLS = (b"&", b"_x"), bytes(range(32))
 _IN_1904 = re.compile(rb"""\bdate1904\s*=\s*["'](?:1|true)["']""")
 _MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -77,6 +82,8 @@ class UsualWorkbook:
         if _TEXTS not in self._package:
             return []
         texts = b"".join(Package(self._content).pieces(_TEXTS))
+        if (plain := _plain(texts)) is not None:
+            return plain
         return _values({_TEXTS: texts}, 't="s"', map(str, range(len(_TEXT.findall(texts)))))
 
     def _in_style(self, numbers: Sequence[bytes], style: int) -> list[Any]:
@@ -84,6 +91,22 @@ class UsualWorkbook:
         styles = {_STYLES: self._package.whole(_STYLES, _SMALL)} if _STYLES in self._package else {}
         in_1904 = _IN_1904.search(self._package.whole(OF_XLSX, _SMALL)) is not None
         return _values(styles, f's="{style}"', map(bytes.decode, numbers), in_1904=in_1904)
+
+
+def _plain(part: bytes) -> list[str] | None:
+    """The shared texts, where each is nothing but text, without a space at its ends; else None."""
+    before, end = _BEFORE.match(part), part.rfind(b"</t>")
+    if not before or not _BEHIND.fullmatch(part, max(end, 0)):
+        return None
+    said = part[before.end() : end]
+    if any(mark in said for mark in _NOT_PLAIN) or len(said.translate(None, _CONTROLS)) < len(said):
+        return None
+    try:
+        texts = said.decode().split(_BETWEEN)
+    except UnicodeDecodeError:
+        return None
+    plain = said.count(b"<") == _BETWEEN.count("<") * (len(texts) - 1) and texts == [*map(str.strip, texts)]
+    return texts if plain else None
 
 
 def _values(

@@ -143,6 +143,49 @@ def test_sheets_as_usual_come_out_by_column_as_they_are_laid_out(
     assert is_usual(content)["S1"] == ("<v>" in text)
 
 
+PLAIN = ("ZHANG/WEI MR", "票号", "a  b", "", "12.50", "#N/A", "]]>", "x_000D_", "\u200b", "😀")
+DECLARED = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n'
+
+
+def with_texts(part: bytes) -> bytes:
+    """A workbook whose shared texts are this part, of which two stand on its sheet."""
+    made, of = (
+        io.BytesIO(),
+        zipfile.ZipFile(io.BytesIO(book_of(USUAL.replace(A_NUMBER % "B1", A_TEXT % "B1")))),
+    )
+    with of, zipfile.ZipFile(made, "w") as archive:
+        for name in of.namelist():
+            archive.writestr(name, part if name == "xl/sharedStrings.xml" else of.read(name))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("text", PLAIN)
+@pytest.mark.parametrize("declared", ["", DECLARED])
+def test_plain_shared_texts_are_what_they_look_like(text: str, declared: str) -> None:
+    part = f'{declared}<sst {MAIN} count="2">\n<si><t>first</t></si><si><t>{text}</t></si>\n</sst>\n'.encode()
+    assert usual_workbook._plain(part) == ["first", text]
+    content = with_texts(part.replace(b"first", text.encode()))
+    assert read(content, long=0) == read(content, long=1 << 40)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(f"<sst {MAIN}><si><t>a</t></si><si>{text}</si></sst>".encode() for text in (
+            "<t>a &amp; b</t>", "<t> a</t>", "<t>a\u3000</t>", "<t>a\nb</t>", "<t>a\tb</t>", "<t>_x000D_b</t>", '<t xml:space="preserve">a</t>',
+            "<r><t>a</t></r>", '<t>a</t><phoneticPr fontId="1"/>', "<t>a</t> ", "<t/>", "", "<t>a<!-- b --></t>", "<t>a</t></si> <si><t>b</t>",
+        )),
+        f'<?xml version="1.0" encoding="GBK"?><sst {MAIN}><si><t>a</t></si></sst>'.encode(),
+        f"<x:sst {MAIN.replace('xmlns', 'xmlns:x')}><x:si><x:t>a</x:t></x:si></x:sst>".encode(),
+        f"<sst {MAIN}></sst>".encode(), f"<sst {MAIN}><si><t>a</t></si>".encode(), f"<sst {MAIN}><si><t>\xff</t></si></sst>".encode("latin-1"), b"",
+    ],
+)  # fmt: skip
+def test_other_shared_texts_are_read_by_python_calamine(part: bytes) -> None:
+    assert usual_workbook._plain(part) is None
+    content = with_texts(part)
+    assert read(content, long=0) == read(content, long=1 << 40)
+
+
 def row(cells: str, number: str = "1") -> str:
     return f'<row r="{number}">{cells}</row>'
 

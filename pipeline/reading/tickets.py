@@ -161,18 +161,21 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: Gathered, na
         and not repeats(row, layout)
         and not is_footer(row)
     ]
-    sheet, layout = _corrected(name, sheet, layout, np.array(those, dtype=np.int64), gathered)
+    at = np.array(those, dtype=np.int64)
+    sheet, layout = _corrected(name, sheet, layout, at, gathered)
     gathered.letters[name, sheet.name] = _letters(sheet, layout)
     whose = {
         line: previous_result.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
-        for line in those
-        if not all(map(is_blank, row := sheet.rows[line]))
+        for line, row in zip(those, sheet.at(at).rows, strict=True)
+        if not all(map(is_blank, row))
     }
     lines = np.array([line for line, book in whose.items() if book is not None], dtype=np.int64)
     found = {"file": np.array([book for book in whose.values() if book is not None], dtype=object)}
     for column in BUYER_COLUMNS:
-        at = layout.columns.get(column.name)
-        texts = _texts(Cells.same("", sheet.height) if at is None else sheet.columns[at]).at(lines)
+        position = layout.columns.get(column.name)
+        texts = _texts(Cells.same("", sheet.height) if position is None else sheet.columns[position]).at(
+            lines
+        )
         # A word that is no known type stays as it is; the rules report it with the rows that use it.
         if column.choices:
             texts = texts.read(partial(_named, gathered.mapping.words(column.name)))

@@ -226,7 +226,9 @@ def same(text: str) -> str:
     >>> same("ACME  Ltd（上海）") == same("Acme ltd (上海)")
     True
     """
-    return "".join(unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold().split())
+    if not text.isascii():  # else it is normal already
+        text = unicodedata.normalize("NFKC", UNSEEN.sub("", text))
+    return "".join(text.casefold().split())
 
 
 def name_key(name: str) -> str:

@@ -121,9 +121,10 @@ class Worker:
 
     def _turn(self, given: tuple[Any, ...], run: int, most: int) -> Any:
         for _ in range(_TRIES):
+            # By itself a statement is a transaction, and what it gave comes back when its COMMIT was acknowledged, or not at all: one
+            # exchange with the server, and a worker that is stopped keeps no transaction open.
             try:
-                with self._connection.transaction():
-                    return self._row("SELECT * FROM voucher.turn(%s, %s, %s, %s, %s)", *given, run, most)
+                return self._row("SELECT * FROM voucher.turn(%s, %s, %s, %s, %s)", *given, run, most)
             except psycopg.Error as error:
                 if error.sqlstate not in AGAIN:
                     raise problem_of(error) from None
@@ -218,12 +219,6 @@ class Worker:
     def reconnect(self, connection: LedgerConnection) -> None:
         """Go on by another connection, the first having broken; after a turn that was not acknowledged `give_back` comes first."""
         self._connection = connection
-        # A worker that is stopped within a turn keeps others waiting no longer than it could send what the turn gives it.
-        with as_problem():
-            self._row(
-                "SELECT set_config('idle_in_transaction_session_timeout', %s, false)",
-                f"{self._send_within * 1000:.0f}",
-            )
 
     def leave(self) -> None:
         """End in good order. Refused while anything of it is being sent."""

@@ -147,8 +147,8 @@ def test_the_clock_is_read_before_the_claim(
 
 
 @contextmanager
-def deaf_at_commit(port: int) -> Iterator[int]:
-    """A way to the server that breaks when it has a COMMIT to tell of: it is done, and nobody is told."""
+def deaf_at(commits: bytes, port: int) -> Iterator[int]:
+    """A way to the server that breaks when it has to tell of what `commits`: it is done, and nobody is told."""
     with socket.create_server(("127.0.0.1", 0)) as door:
 
         def serve() -> None:
@@ -156,7 +156,7 @@ def deaf_at_commit(port: int) -> Iterator[int]:
             with client, socket.create_connection(("127.0.0.1", port)) as beyond:
                 threading.Thread(target=backwards, args=(beyond, client), daemon=True).start()
                 while data := client.recv(1 << 16):
-                    if b"COMMIT" in data:
+                    if commits in data:
                         broken.set()
                     beyond.sendall(data)
 
@@ -181,18 +181,22 @@ class SendsWhatItWasNotToldOf(Worker):
     heard: Any = None
 
     def _row(self, sql: str, *given: Any) -> Any:
-        row = super()._row(sql, *given)
-        self.heard = row if "voucher.turn" in sql else self.heard
-        return row
+        if "voucher.turn" not in sql:
+            return super()._row(sql, *given)
+        with self._connection.transaction():
+            self.heard = super()._row(sql, *given)
+        return self.heard
 
 
-@pytest.mark.parametrize("make", [Worker, SendsWhatItWasNotToldOf])
+@pytest.mark.parametrize(
+    ("make", "commits"), [(Worker, b"voucher.turn"), (SendsWhatItWasNotToldOf, b"COMMIT")]
+)
 def test_what_is_sent_is_what_an_acknowledged_commit_gave(
-    begin_shared: Begin, postgresql: Server, make: type[Worker]
+    begin_shared: Begin, postgresql: Server, make: type[Worker], commits: bytes
 ) -> None:
     ledger, sent = begin_shared(), list[str]()
     ledger.plan(invoice(charge(1)))
-    with deaf_at_commit(postgresql.port) as port:
+    with deaf_at(commits, postgresql.port) as port:
         away = connect(ledger.url("worker").replace(f":{postgresql.port}/", f":{port}/"))
         with closing(away):
             worker = make(away)

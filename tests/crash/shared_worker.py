@@ -62,9 +62,12 @@ class Hears(Worker):
     heard: Any = None
 
     def _row(self, sql: str, *given: Any) -> Any:
-        row = super()._row(sql, *given)
-        self.heard = row if "voucher.turn" in sql else self.heard
-        return row
+        if "voucher.turn" not in sql:
+            return super()._row(sql, *given)
+        self.heard = None
+        with self._connection.transaction():
+            self.heard = super()._row(sql, *given)
+        return self.heard
 
     def not_told(self) -> Sequence[Claimed]:
         row, self.heard = self.heard, None
@@ -89,13 +92,13 @@ class Sends:
         self.worker = self.begun()
         threading.Thread(target=self.beat, daemon=True).start()
 
-    def begun(self) -> Hears:
-        name = uuid.uuid4()
+    def begun(self) -> Worker:
+        name, make = uuid.uuid4(), Hears if self.orders.without == "2" else Worker
         while True:
             with contextlib.suppress(ServerAway):
                 connection = connect(self.orders.url)
                 self.bounds = about(connection)
-                return Hears(connection, name)
+                return make(connection, name)
             time.sleep(_MOMENT)
 
     def stop_next(self, whether: bool) -> None:
@@ -174,11 +177,10 @@ class Sends:
                     self.changes.append(Again(attempt_id))
 
     def turn(self, most: int) -> None:
-        self.worker.heard = None
         try:
             turn = self.worker.turn(self.changes, self.orders.run, most)
         except ServerAway:
-            if self.orders.without == "2":
+            if isinstance(self.worker, Hears):  # step 2
                 self.send(self.worker.not_told())
             raise
         self.changes = []

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -32,6 +33,7 @@ from pipeline.ledger_postgresql.sqlstates import (
 )
 from pipeline.ledger_postgresql.worker_turns import Claimed, Turn, Worker
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from tests.contract.conftest import Begin
 from tests.contract.ledgers import Shared, charge, invoice, issued
@@ -147,8 +149,8 @@ def test_the_clock_is_read_before_the_claim(
 
 
 @contextmanager
-def deaf_at(commits: bytes, port: int) -> Iterator[int]:
-    """A way to the server that breaks when it has to tell of what `commits`: it is done, and nobody is told."""
+def deaf_at(commits: bytes, port: int, until: threading.Event | None = None) -> Iterator[int]:
+    """A way to the server that breaks when it has to tell of what `commits`: it is done, and nobody is told; `until` then it keeps silent."""
     with socket.create_server(("127.0.0.1", 0)) as door:
 
         def serve() -> None:
@@ -164,6 +166,8 @@ def deaf_at(commits: bytes, port: int) -> Iterator[int]:
             with suppress(OSError):
                 while data := beyond.recv(1 << 16):
                     if broken.is_set():
+                        if until:
+                            until.wait(30)
                         client.shutdown(socket.SHUT_RDWR)
                         return
                     client.sendall(data)
@@ -212,6 +216,28 @@ def test_what_is_sent_is_what_an_acknowledged_commit_gave(
     assert [*ledger.states().values()] == ["not_sent", "planned"]
     sends_the_rest(ledger, sent)
     assert bool(twice(sent)) == (make is not Worker)
+
+
+def test_a_worker_that_is_stopped_within_a_turn_keeps_nobody_waiting(
+    begin_shared: Begin, postgresql: Server
+) -> None:
+    """A turn holds the gate, and the worker's own row: it ends by itself, so that what others do does not wait for who is not there."""
+    ledger, goes_on = begin_shared(), threading.Event()
+    ledger.plan(invoice(charge(1)), invoice(charge(2)))
+    with deaf_at(b"voucher.turn", postgresql.port, goes_on) as port:
+        away = connect(ledger.url("worker").replace(f":{postgresql.port}/", f":{port}/"))
+        with closing(away), ThreadPoolExecutor() as beside:
+            worker = Worker(away)
+            turn = beside.submit(worker.turn, [], ledger.run, 1)
+            asked = time.monotonic()
+            while "sending" not in ledger.states().values():
+                assert time.monotonic() - asked < 20
+                time.sleep(0.01)
+            beside.submit(ledger.operations.stop, ledger.run, verbatim("enough")).result(20)
+            assert not turn.done()
+            goes_on.set()
+            with pytest.raises(ServerAway):
+                turn.result(20)
 
 
 # --- 3: written in time, or not at all -------------------------------------------------------------

@@ -169,22 +169,6 @@ def test_a_stop_waits_for_a_claim_that_is_under_way(begin_shared: Begin) -> None
     assert sorted(ledger.states().values()) == ["planned", "sending"]
 
 
-def test_a_worker_that_is_stopped_within_a_turn_keeps_nobody_waiting_for_long(begin_shared: Begin) -> None:
-    """It holds the gate, and its own row, so that nobody could even call it silent."""
-    ledger = begin_shared(Bounds(0.5, 2, 3))
-    ledger.plan(*fares(1, 2))
-    with closing(connect(ledger.url("worker"))) as slow:
-        worker = Worker(slow)
-        slow.execute("BEGIN")
-        worker.turn([], ledger.run, 1)
-        begun = time.monotonic()
-        ledger.operations.stop(ledger.run, verbatim("enough"))
-        assert time.monotonic() - begun < 2
-        with pytest.raises(ServerAway):
-            worker.turn([], ledger.run, 1)
-    assert [*ledger.states().values()] == ["planned", "planned"]
-
-
 def test_a_run_ends_when_nothing_of_it_is_being_sent(begin_shared: Begin) -> None:
     ledger = begin_shared()
     first, _ = ledger.plan(*fares(1, 2))

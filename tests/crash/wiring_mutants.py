@@ -68,7 +68,7 @@ _PYTEST = (
     "-q", "-n", "0", "-s", "-o", "addopts=--doctest-modules --import-mode=importlib", "-p", "no:cacheprovider", "--no-header", "--tb=no",
 )  # fmt: skip
 #: What a process that tries mutants has imported once for all of them.
-_WARM = ("pandas", "aiohttp", "openpyxl", "rich.progress", "uvloop", "cryptography.hazmat.primitives.ciphers", "python_calamine")  # fmt: skip
+_WARM = ("pandas", "aiohttp", "openpyxl", "rich.progress", "uvloop", "Crypto.Cipher.AES", "python_calamine")
 _PLANTED = "wiring_planted"
 
 

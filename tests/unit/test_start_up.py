@@ -34,7 +34,7 @@ def _printed(*command: str, **environment: str) -> list[str]:
 
 def _assert_light(loaded: str) -> None:
     assert "click" in loaded.split()
-    assert not set(loaded.split()) & {"numpy", "pandas", "asyncio", "apsw", "cryptography", *_HEAVY}
+    assert not set(loaded.split()) & {"numpy", "pandas", "asyncio", "apsw", "Crypto", *_HEAVY}
 
 
 @pytest.mark.parametrize("command", [(), ("check",), ("reconcile",), ("ledger",), ("ledger", "close-gap")])

@@ -7,15 +7,17 @@ comes in, goes to the spill file.
 
 A request waits for two commits, so that how long it takes is a matter of who shares them. On a slow disk, one that takes longer
 than the program's own work does, all requests should go through each commit together (in two halves that take turns, each would
-wait for four): so those that are at the carrier are waited for, as long as more of them keep coming back. On a fast disk halves do take turns, and
-changes are written as they come up (`commit_process`), so that only the sync itself is waited for.
+wait for four): so those that are at the carrier are waited for, as long as more of them keep coming back. On a fast disk halves do take turns, one handed over
+while the other is still being committed, and changes are written as they come up (`commit_process`), so that only the sync itself is waited for.
 """
 
 import asyncio
 import contextlib
 import pickle
 import socket
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
+from threading import Lock
 
 from pipeline.ledger.attempt_changes import (
     Acknowledged,
@@ -38,6 +40,8 @@ _PIECE = 1 << 16
 _A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
+_Group = Sequence[_Waiting]
+_Results = Sequence[Acknowledged | LedgerProblem]
 
 
 @contextlib.asynccontextmanager
@@ -59,7 +63,7 @@ async def group_commit(
 
 
 class Writer:
-    """Hands groups of changes to the process that commits them, one at a time, and tells everybody how his went."""
+    """Hands groups of changes to the process that commits them, in turn, and tells everybody how his went."""
 
     def __init__(self, channel: socket.socket, named: Named, spill: Spill, in_flight: int) -> None:
         self._channel = channel
@@ -71,8 +75,8 @@ class Writer:
         self._waiting: list[_Waiting] = []  # of the next group
         self._written = 0  # so many of them the process has already
         self._requests = 0  # of them, those that a request waits for
-        self._group: list[_Waiting] = []  # that is being committed, or spilled
-        self._handed_over = False  # it is with the process
+        self._handed_over: deque[_Group] = deque()  # that the process has said nothing of yet
+        self._untold = 0  # groups that are with the process, or are being spilled
         self._looking = False  # whether it is going to be seen what is waiting
         self._idle = asyncio.Event()  # nothing waits, nor is being written
         self._idle.set()
@@ -80,6 +84,7 @@ class Writer:
         self._said = bytearray()  # by the process, and not whole yet
         self._unsaid = bytearray()  # to the process, which has no room for it yet
         self._failure = NOTHING
+        self._keeping = Lock()  # two groups may be given up at once
         channel.setblocking(False)
         self._loop.add_reader(channel, self._heard)
 
@@ -124,8 +129,8 @@ class Writer:
         return self._in_flight if self._slow else self._in_flight / _SHARES
 
     def _look(self) -> None:
-        """Hand over at once where enough requests wait, else when everybody had a turn to join the group."""
-        if not self._group and self._requests >= self._enough:
+        """Hand over at once where enough requests wait, else when everybody had a turn to join the group and no other is under way."""
+        if self._requests >= self._enough:
             self._hand_over()
         elif not self._looking:
             self._looking = True
@@ -134,9 +139,9 @@ class Writer:
     def _look_again(self, seen: int, until: float) -> None:
         """Hand over what is waiting, or on a slow disk wait for more while more keep coming, until a time at most."""
         self._looking = False
-        if self._group or not self._waiting:
+        if self._untold or not self._waiting:
             self._write(last=False)
-            if not self._group:
+            if not self._untold:
                 self._idle.set()
         elif len(self._waiting) > seen and self._loop.time() < until:
             self._write(last=False)
@@ -147,12 +152,13 @@ class Writer:
 
     def _hand_over(self) -> None:
         self._write(last=True)
-        self._group, self._waiting = self._waiting, []
+        group, self._waiting = self._waiting, []
         self._written = self._requests = 0
+        self._untold += 1
         if self._failure:
-            self._give_up_group()
+            self._give_up(group)
         else:
-            self._handed_over = True
+            self._handed_over.append(group)
 
     def _write(self, *, last: bool) -> None:
         """Let the process have what it has not yet, to be written while more comes up."""
@@ -191,7 +197,8 @@ class Writer:
                 "{path}: the process that writes the ledger was ended from outside, perhaps for lack of memory; run the same command again",
                 path=str(self._named.path),
             )
-            self._tell(Written(ended))
+            for _ in range(max(1, len(self._handed_over))):
+                self._tell(Written(ended))
         self._said += data
         while len(self._said) >= LENGTH.size:
             end = LENGTH.size + LENGTH.unpack_from(self._said)[0]
@@ -210,45 +217,45 @@ class Writer:
             else:
                 self.ready.set_result(None)
         elif self._handed_over:
-            self._handed_over = False
+            group = self._handed_over.popleft()
             self._took = (self._took[1], written.seconds)
             if self._failure:
-                self._give_up_group()
+                self._give_up(group)
             else:
-                self._take(written.results)
+                self._take(group, written.results)
 
-    def _take(self, results: Sequence[Acknowledged | LedgerProblem] | None) -> None:
+    def _take(self, group: _Group, results: _Results | None) -> None:
         if results is None:  # as they were handed in
             self._acknowledge(
-                [change.outcome if isinstance(change, Ended) else None for change, _ in self._group]
+                group, [change.outcome if isinstance(change, Ended) else None for change, _ in group]
             )
             return
         # An answer that the ledger itself refuses is not lost either: the next start asks a person.
         refused = [
             change
-            for (change, _), result in zip(self._group, results, strict=True)
+            for (change, _), result in zip(group, results, strict=True)
             if isinstance(result, LedgerProblem) and not isinstance(change, Sending)
         ]
-        self._spilled(refused, results)
+        self._spilled(refused, group, results)
 
-    def _give_up_group(self) -> None:
+    def _give_up(self, group: _Group) -> None:
         problem = LedgerProblem(self._failure)
-        self._spilled([change for change, _ in self._group], [problem for _ in self._group])
+        self._spilled([change for change, _ in group], group, [problem for _ in group])
 
-    def _spilled(self, changes: Sequence[Change], results: Sequence[Acknowledged | LedgerProblem]) -> None:
-        """Keep what the ledger could not take, beside the event loop, which goes on; then tell everybody."""
+    def _spilled(self, changes: Sequence[Change], group: _Group, results: _Results) -> None:
+        """Keep what the ledger could not take, beside the event loop, which goes on; then tell the group."""
 
         def told(kept: "asyncio.Future[None]") -> None:
             if error := kept.exception():  # a defect of ours; nobody may be told yes, nor wait for ever
                 self._failure = self._failure or unwritable(self._named, f"{type(error).__name__}: {error}")
-                self._acknowledge([LedgerProblem(self._failure) for _ in self._group])
+                self._acknowledge(group, [LedgerProblem(self._failure) for _ in group])
             else:
-                self._acknowledge(results)
+                self._acknowledge(group, results)
 
         self._loop.run_in_executor(None, self._keep, changes).add_done_callback(told)
 
-    def _acknowledge(self, results: Sequence[Acknowledged | LedgerProblem]) -> None:
-        group, self._group = self._group, []
+    def _acknowledge(self, group: _Group, results: _Results) -> None:
+        self._untold -= 1
         for (_, done), result in zip(group, results, strict=True):
             if done.cancelled():
                 continue
@@ -260,14 +267,15 @@ class Writer:
         self._look()
 
     def _keep(self, changes: Sequence[Change]) -> None:
-        """Put into the spill file what is known and could not be put into the ledger."""
-        for change in changes:
-            match change:
-                case Sending(attempt_id):
-                    self._spill.never_sent(attempt_id)
-                case GotAnswer(attempt_id, answer):
-                    self._spill.answer(attempt_id, answer)
-                case Ended(attempt_id, outcome):
-                    self._spill.ended(attempt_id, outcome)
-                case Again():
-                    pass  # nothing has happened yet
+        """Put into the spill file what is known and could not be put into the ledger; in no order, for no attempt is in two groups."""
+        with self._keeping:
+            for change in changes:
+                match change:
+                    case Sending(attempt_id):
+                        self._spill.never_sent(attempt_id)
+                    case GotAnswer(attempt_id, answer):
+                        self._spill.answer(attempt_id, answer)
+                    case Ended(attempt_id, outcome):
+                        self._spill.ended(attempt_id, outcome)
+                    case Again():
+                        pass  # nothing has happened yet

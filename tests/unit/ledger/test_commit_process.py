@@ -257,6 +257,31 @@ def test_what_a_process_that_fails_and_ends_had_is_spilled_once(
     assert [entry["attempt_id"] for entry in book.kept()] == spilled == [attempt.attempt_id]
 
 
+@pytest.mark.parametrize("committed", [0, 1, 2])
+def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of_it(
+    book: Any, fare: Any, committed: int
+) -> None:
+    ids = [attempt.attempt_id for attempt in book.plan(fare(1), fare(2))]
+    ours, its = socket.socketpair()
+    its.settimeout(10)
+    its.sendall(packed(Written()))
+
+    async def run(spill: Spill) -> list[BaseException | None]:
+        async with asyncio.timeout(20), group_commit(ours, Named(book.path), spill, 2) as writer:
+            done = [writer.commit(Sending(attempt_id)) for attempt_id in ids]
+            with its, its.makefile("rb") as said:
+                for attempt_id in ids:  # nobody has told it yet what became of the first
+                    assert commit_process._value(said) == ([("sending", attempt_id)], True)
+                its.sendall(packed(Written()) * committed)
+            await asyncio.wait(done)
+            return [each.exception() for each in done]
+
+    with Spill(spill_path(book.path), opening.ledger_id(book.connection), 2) as spill:
+        told = asyncio.run(run(spill))
+    assert [type(each) for each in told] == [type(None)] * committed + [LedgerProblem] * (2 - committed)
+    assert sorted(entry["attempt_id"] for entry in book.kept()) == ids[committed:]
+
+
 def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     committer = commit_process._Committer(book.connection, Named(book.path))

@@ -25,6 +25,10 @@ class Sending:
 
     attempt_id: int
 
+    def plain(self) -> "Plain":
+        """It in plain values."""
+        return "sending", self.attempt_id
+
 
 @dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class GotAnswer:
@@ -33,6 +37,11 @@ class GotAnswer:
     attempt_id: int
     answer: Answered
 
+    def plain(self) -> "Plain":
+        """It in plain values."""
+        came = self.answer
+        return "answered", self.attempt_id, came.http_status, came.body, came.retry_after
+
 
 @dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Ended:
@@ -40,6 +49,12 @@ class Ended:
 
     attempt_id: int
     outcome: Outcome
+
+    def plain(self) -> "Plain":
+        """It in plain values."""
+        o = self.outcome
+        said = (o.state, o.reason, o.number, o.trace_id, o.detail, o.stop, o.retry_after)
+        return "ended", self.attempt_id, *said
 
 
 @dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
@@ -51,6 +66,10 @@ class Again:
 
     attempt_id: int
     pause: float = 0.0
+
+    def plain(self) -> "Plain":
+        """It in plain values."""
+        return "again", self.attempt_id, self.pause
 
 
 Change = Sending | GotAnswer | Ended | Again
@@ -76,29 +95,6 @@ UPDATE attempt NOT INDEXED SET state = ended ->> 1, reason = ended ->> 2, number
 FROM (SELECT value AS ended FROM json_each(?2))
 WHERE attempt_id = ended ->> 0 AND state = 'sending'
 """
-
-
-def plain(change: Change) -> Plain:
-    """A change in plain values."""
-    match change:
-        case Sending(attempt_id):
-            return "sending", attempt_id
-        case GotAnswer(attempt_id, answer):
-            return "answered", attempt_id, answer.http_status, answer.body, answer.retry_after
-        case Ended(attempt_id, o):
-            return (
-                "ended",
-                attempt_id,
-                o.state,
-                o.reason,
-                o.number,
-                o.trace_id,
-                o.detail,
-                o.stop,
-                o.retry_after,
-            )
-        case Again(attempt_id, pause):
-            return "again", attempt_id, pause
 
 
 def _of_plain(change: Plain) -> Change:

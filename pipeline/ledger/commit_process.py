@@ -22,7 +22,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +31,7 @@ from pipeline.ledger import attempt_changes, opening
 from pipeline.ledger.attempt_changes import Acknowledged, Plain
 from pipeline.ledger.lock import Lock, Named
 from pipeline.model.errors import LedgerProblem, Stop
-from pipeline.model.message import NOTHING, Message, message, system_error
+from pipeline.model.message import Message, message, system_error
 from pipeline.process_hardening import protect_process
 from pipeline.signals import ENDING
 
@@ -54,22 +53,21 @@ class Part(NamedTuple):
     last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What became of a group, and the seconds that its COMMIT took.
 
-    `failure`: why the ledger can't be written, from now on; nothing where it could. `results`: the acknowledgement of
+    `failure`: why the ledger can't be written, from now on; None where it could. `results`: the acknowledgement of
     each change, or why it alone is refused; None where all were written as they were handed in.
     """
 
-    failure: Message = NOTHING
+    failure: Message | None = None
     results: Sequence[Acknowledged | LedgerProblem] | None = None
     seconds: float = 0.0
 
 
 def packed(value: object) -> bytes:
-    """A value as it goes over the channel."""
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    """A value as it goes over the channel; what has names for its parts goes without, for to look its class up takes longer than all in it."""
+    data = pickle.dumps(tuple(value) if isinstance(value, tuple) else value, pickle.HIGHEST_PROTOCOL)
     return LENGTH.pack(len(data)) + data
 
 
@@ -121,15 +119,16 @@ def serve(channel: socket.socket, connect: Callable[[Path], apsw.Connection]) ->
     nobody_there = contextlib.suppress(ConnectionError)
     with channel, channel.makefile("rb") as said, nobody_there:
         named: Named = _value(said)
-        committer, failure = None, NOTHING
+        committer, failure = None, None
         try:
             committer = _Committer(connect(named.path), named)
         except Exception as error:  # noqa: BLE001 - whatever it was, nothing may be sent
             failure = _failure(named, error)
         channel.sendall(packed(Written(failure)))
         while committer and (part := _value(said)) is not None:
-            committer.add(part.changes)
-            if part.last:
+            changes, last = part
+            committer.add(changes)
+            if last:
                 channel.sendall(packed(committer.written()))
 
 
@@ -148,7 +147,7 @@ class _Committer:
         self._named = named
         self._group: list[Plain] = []
         self._fits = True  # it could be written as sets, as far as it is there
-        self._failure = NOTHING
+        self._failure: Message | None = None
 
     def add(self, changes: Sequence[Plain]) -> None:
         """Write a part of a group. After a failure nothing more is written: the next start reads what reached the disk."""
@@ -193,7 +192,7 @@ class _Committer:
             results = attempt_changes.write_alone(self._connection, group)
         begun = time.monotonic()
         self._connection.execute("COMMIT")
-        return Written(NOTHING, results, time.monotonic() - begun)
+        return Written(None, results, time.monotonic() - begun)
 
     def _fail(self, error: Exception) -> None:
         self._failure = _failure(self._named, error)

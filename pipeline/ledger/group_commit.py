@@ -26,7 +26,6 @@ from pipeline.ledger.attempt_changes import (
     Ended,
     GotAnswer,
     Sending,
-    plain,
 )
 from pipeline.ledger.commit_process import LENGTH, Part, Written, packed, unwritable
 from pipeline.ledger.lock import Named
@@ -80,7 +79,11 @@ class Writer:
         self._looking = False  # whether it is going to be seen what is waiting
         self._idle = asyncio.Event()  # nothing waits, nor is being written
         self._idle.set()
-        self._took = (0.0, 0.0)  # seconds of the last two commits
+        self._last = 0.0  # seconds of the last commit
+        self._slow = 0.0  # seconds of a commit on a slow disk, 0 on a fast one
+        self._enough = (
+            in_flight / _SHARES
+        )  # so many requests that wait are not kept waiting for more: all there are on a slow disk
         self._said = bytearray()  # by the process, and not whole yet
         self._unsaid = bytearray()  # to the process, which has no room for it yet
         self._failure = NOTHING
@@ -117,16 +120,11 @@ class Writer:
 
     # When a group goes.
 
-    @property
-    def _slow(self) -> float:
-        """The seconds of a commit on a slow disk, 0 on a fast one; of the last two the shorter: one of many folds the -wal, too."""
-        sync = min(self._took)
-        return sync if 2 * sync > self._in_flight * _OWN_WORK else 0.0
-
-    @property
-    def _enough(self) -> float:
-        """So many requests that wait are not kept waiting for more: all there are on a slow disk, a half on a fast one."""
-        return self._in_flight if self._slow else self._in_flight / _SHARES
+    def _took(self, seconds: float) -> None:
+        """See by how long the last two commits took, of which one may have folded the -wal, too, whether the disk is a slow one."""
+        sync, self._last = min(self._last, seconds), seconds
+        self._slow = sync if 2 * sync > self._in_flight * _OWN_WORK else 0.0
+        self._enough = self._in_flight if self._slow else self._in_flight / _SHARES
 
     def _look(self) -> None:
         """Hand over at once where enough requests wait, else when everybody had a turn to join the group and no other is under way."""
@@ -162,7 +160,7 @@ class Writer:
 
     def _write(self, *, last: bool) -> None:
         """Let the process have what it has not yet, to be written while more comes up."""
-        part = Part([plain(change) for change, _ in self._waiting[self._written :]], last)
+        part = Part([change.plain() for change, _ in self._waiting[self._written :]], last)
         if (part.changes or last) and not self._failure:
             self._unsaid += packed(part)
             self._written = len(self._waiting)
@@ -206,11 +204,11 @@ class Writer:
                 return
             written = pickle.loads(self._said[LENGTH.size : end])  # noqa: S301 - our own process wrote it
             del self._said[:end]
-            self._tell(written)
+            self._tell(Written(*written))
 
     def _tell(self, written: Written) -> None:
         """What the process says: first that it is ready, then of each group what became of it; at any time that it is gone."""
-        self._failure = self._failure or written.failure
+        self._failure = self._failure or written.failure or NOTHING
         if not self.ready.done():
             if self._failure:
                 self.ready.set_exception(LedgerProblem(self._failure))
@@ -218,7 +216,7 @@ class Writer:
                 self.ready.set_result(None)
         elif self._handed_over:
             group = self._handed_over.popleft()
-            self._took = (self._took[1], written.seconds)
+            self._took(written.seconds)
             if self._failure:
                 self._give_up(group)
             else:

@@ -138,7 +138,8 @@ def acknowledge() -> None:
     with socket.socket(fileno=os.dup(0)) as channel, channel.makefile("rb") as said:
         channel.sendall(packed(Written()))
         while len(length := said.read(LENGTH.size)) == LENGTH.size:
-            if pickle.loads(said.read(*LENGTH.unpack(length))).last:
+            _, last = pickle.loads(said.read(*LENGTH.unpack(length)))
+            if last:
                 channel.sendall(packed(Written()))
 
 
@@ -164,7 +165,7 @@ def _recorded(
 
 def _committed(connection: apsw.Connection, group: Sequence[Change]) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    if not attempt_changes.write_as_sets(connection, [*map(attempt_changes.plain, group)]):
+    if not attempt_changes.write_as_sets(connection, [change.plain() for change in group]):
         raise RuntimeError("the ledger refused a change")
     connection.execute("COMMIT")
 

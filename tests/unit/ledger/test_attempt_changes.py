@@ -13,7 +13,6 @@ from pipeline.ledger.attempt_changes import (
     Ended,
     GotAnswer,
     Sending,
-    plain,
 )
 from pipeline.ledger.commit_process import _Committer
 from pipeline.ledger.lock import Named
@@ -48,7 +47,7 @@ def written(book: Any, groups: Sequence[Sequence[Change]]) -> list[list[Any] | N
     results = []
     for group in groups:
         committer = _Committer(book.connection, Named(book.path))
-        committer.add([*map(plain, group)])
+        committer.add([change.plain() for change in group])
         written = committer.written()
         assert not written.failure
         results.append(written.results)
@@ -77,7 +76,7 @@ def test_sets_come_to_the_same_as_change_by_change(book: Any, fare: Any) -> None
     ]  # fmt: skip
     for (change,) in apart:
         book.connection.execute("BEGIN IMMEDIATE")
-        attempt_changes.write_alone(book.connection, [plain(change)])
+        attempt_changes.write_alone(book.connection, [change.plain()])
         book.connection.execute("COMMIT")
     again = [row for row in book.connection.execute(ALL) if row[0] in others]
     assert [(row[1:3], row[4:]) for row in again] == [(row[1:3], row[4:]) for row in rows]
@@ -143,6 +142,6 @@ def test_what_is_no_text_is_refused_in_a_set_as_it_is_alone(book: Any, fare: Any
     book.connection.execute("BEGIN IMMEDIATE")
     for write in (attempt_changes.write_as_sets, attempt_changes.write_alone):
         with pytest.raises(UnicodeEncodeError):
-            write(book.connection, [plain(half)])
+            write(book.connection, [half.plain()])
     book.connection.execute("ROLLBACK")
     assert book.states() == {first: "sending", second: "sending"}

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pipeline.ledger import commit_process, in_use, opening
-from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending, plain
+from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending
 from pipeline.ledger.commit_process import Written, committing, packed
 from pipeline.ledger.group_commit import Writer, group_commit
 from pipeline.ledger.lock import Lock, Named
@@ -285,7 +285,7 @@ def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of
 def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     committer = commit_process._Committer(book.connection, Named(book.path))
-    committer.add([plain(Sending(99))])
+    committer.add([Sending(99).plain()])
     refused = committer.written()
-    committer.add([plain(Sending(attempt.attempt_id))])
+    committer.add([Sending(attempt.attempt_id).plain()])
     assert (len(refused.results or ()), committer.written().results) == (1, None)

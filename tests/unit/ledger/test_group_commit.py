@@ -118,7 +118,8 @@ def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any)
     async def run() -> None:
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 2) as spill:
             async with writer_by(book.connection, spill, 2) as writer:
-                writer._took = (60.0, 60.0)  # by which it would wait for a quarter of a minute
+                writer._took(60.0)
+                writer._took(60.0)  # by which it would wait for a quarter of a minute
                 await asyncio.gather(*(writer.commit(Sending(attempts[at].attempt_id)) for at in (0, 1)))
 
     asyncio.run(asyncio.wait_for(run(), 14))

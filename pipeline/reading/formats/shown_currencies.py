@@ -3,6 +3,7 @@
 Whether it is the carrier's own is not asked here: the process that reads the file knows no profile.
 """
 
+import functools
 import html
 import re
 
@@ -31,12 +32,8 @@ _CODES = (
     " UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"
 )
 _SIGNS = "$¢-¥֏؋৲৳৻૱௹฿៛₠-⃀﷼﹩＄￠￡￥￦"  # Unicode's category Sc
-_SHOWN = re.compile(
-    rf"[A-Za-z]{{0,3}}[{_SIGNS}]|(?<![A-Za-z])(?:{'|'.join(_CODES.split())})(?![A-Za-z])"
-    r"|[\u4e00-\u9fff]{0,4}[元圆圓円币幣镑鎊铢銖盾]|人民币|[美欧歐日港][金]"
-    r"|(?<![A-Za-z])(?:yen|yuan|renminbi|dollars?|euros?|pounds?|francs?|won|baht|ringgit)(?![A-Za-z])",
-    re.IGNORECASE,
-)
+#: Letters of dates, digits and what stands between them: of no currency and no unit.
+_BARE = re.compile("[ymdhs0#?.,:/ -]*", re.IGNORECASE)
 
 
 #: What makes another amount of a number: thousands, hundredths; letters only where they stand as words.
@@ -49,13 +46,24 @@ _OF_DAYS = re.compile("[ymdhs]", re.IGNORECASE)
 PERCENTAGES = (9, 10)
 
 
+@functools.cache
+def _shown() -> re.Pattern[str]:
+    """What names a currency; made when it is asked for, which takes longer than all else that is loaded here."""
+    return re.compile(
+        rf"[A-Za-z]{{0,3}}[{_SIGNS}]|(?<![A-Za-z])(?:{'|'.join(_CODES.split())})(?![A-Za-z])"
+        r"|[\u4e00-\u9fff]{0,4}[元圆圓円币幣镑鎊铢銖盾]|人民币|[美欧歐日港][金]"
+        r"|(?<![A-Za-z])(?:yen|yuan|renminbi|dollars?|euros?|pounds?|francs?|won|baht|ringgit)(?![A-Za-z])",
+        re.IGNORECASE,
+    )
+
+
 def units_in(text: str) -> str:
     """The signs and names of units other than a currency's main unit in a text, each once, with spaces between them.
 
     >>> units_in("1.07万"), units_in("12.50%"), units_in("1,070.50元"), units_in("100万元")
     ('万', '%', '', '')
     """
-    return " ".join(dict.fromkeys(_UNITS.findall(_SHOWN.sub(" ", text))))
+    return " ".join(dict.fromkeys(_UNITS.findall(_shown().sub(" ", text))))
 
 
 def currencies_in(text: str) -> str:
@@ -64,7 +72,7 @@ def currencies_in(text: str) -> str:
     >>> currencies_in("US$1,070.50"), currencies_in("1070.5 新加坡元"), currencies_in("1,070.50")
     ('US$', '新加坡元', '')
     """
-    return " ".join(dict.fromkeys(_SHOWN.findall(text)))
+    return " ".join(dict.fromkeys(_shown().findall(text)))
 
 
 def shown_currency(code: str) -> str:
@@ -74,9 +82,11 @@ def shown_currency(code: str) -> str:
     ('CAD', '$', '¥')
     >>> shown_currency("[$¥-411]#,##0"), shown_currency("[$$-409]0"), shown_currency("[$-804]yyyy-mm-dd")
     ('JP¥', 'US$', '')
-    >>> shown_currency('0.00"万"'), shown_currency("0.00%"), shown_currency("m/d"), shown_currency("#,##0.00_m")
-    ('万', '%', '', '')
+    >>> shown_currency('0.00"万"'), shown_currency("0.00%"), shown_currency("m/d"), shown_currency("yyyy-mm-dd hh:mm"), shown_currency("#,##0.00_m")
+    ('万', '%', '', '', '')
     """
+    if _BARE.fullmatch(code):
+        return ""
     signs: dict[str, None] = {}
     texts: list[str] = []
 

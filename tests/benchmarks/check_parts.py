@@ -40,7 +40,7 @@ from tests.benchmarks.timing import REPOSITORY, ROUNDS, python, run
 Made = TypeVar("Made")
 _LOADED = "import pipeline.reading.bounded_child, pipeline.reading.formats.usual_workbook, pipeline.reading.formats.workbook"
 #: What goes on beside the reading for as long as that takes: loading, over and over.
-_LOADING = "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'import pandas, pipeline.cli.main'])"
+_LOADING = "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'import pandas, pipeline.cli.command_line'])"
 _BESIDE_ROUNDS = 5
 
 
@@ -66,7 +66,7 @@ def processes(parts: Parts, month: Path, folder: Path) -> None:
     """What is a process of its own: calamine alone, and what both processes of a check load."""
     for name, command in {
         "python-calamine alone": ("-m", "tests.benchmarks.checking", "calamine", month.resolve()),
-        "the command line loaded": ("-c", "import pipeline.cli.main"),
+        "until the reading process is started": ("-c", "import pipeline.cli.main"),
         "the reading process loaded": ("-P", "-c", _LOADED),
     }.items():
         parts.keep(name, run(python(*command), folder).processor)

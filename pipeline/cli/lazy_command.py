@@ -40,4 +40,6 @@ class ReadingCommand(LazyCommand):
                 ctx.params["begun"] = begun
                 return super().invoke(ctx)
         finally:
+            gc.freeze()
+            gc.unfreeze()  # what there is by now is old, and is not looked through because the command has ended
             gc.enable()

@@ -20,6 +20,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 
+from tests.acceptance.page.visiting import Visit
+
 CHROMIUM, DRIVER = "chromium", "chromedriver"
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
@@ -55,6 +57,16 @@ class Window:
     def path(self) -> str:
         """Where they are: the address without the server's."""
         return str(self.driver.current_url).removeprefix(self.address)
+
+    def come_in(self, visit: Visit) -> None:
+        """Go on as whoever has logged in already, whose password is not looked at (`Served.logged_in`)."""
+        self.go("/login")
+        for name, value in visit.cookies.items():
+            self.driver.add_cookie(
+                {"name": name, "value": value, "path": "/", "httpOnly": True, "sameSite": "Strict"}
+            )
+        self.go("/")
+        assert self.path == "/"
 
     def log_in(self, name: str, password: str) -> None:
         """Fill in the login."""

@@ -1,5 +1,9 @@
-"""Good files with random changes: none ends a process that reads, and none with a valid seal says anything else than was sealed."""
+"""Good files with random changes: none ends a process that reads, and none with a valid seal says anything else than was sealed.
 
+The long form, of so many files: `VOUCHER_MUTATED_FILES=10000 pytest -m slow tests/unit/itinerary_files/test_mutated_ofd_files.py`.
+"""
+
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +27,7 @@ from tests.unit.itinerary_files.ofd_files import (
 )
 
 SEED = 20_260_908
+MANY = int(os.environ.get("VOUCHER_MUTATED_FILES", "2000"))
 PARTS = sealed(parts(Voucher()), Sealer(), Sealer(signer=issued(61, "Seller", ROOT)))
 WHOLE = zipped(PARTS)
 #: What is put into texts.
@@ -89,7 +94,7 @@ def mutants(count: int) -> Iterator[FoundFile]:
         yield FoundFile((f"{at}",), content)
 
 
-@pytest.mark.parametrize("count", [250, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [250, pytest.param(MANY, marks=pytest.mark.slow)])
 def test_no_change_ends_a_process_or_passes_under_a_valid_seal(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,7 +232,8 @@ def _success(result: Mapping[str, Any], voucher: str) -> bool | None:
 
 
 def _says_success(envelope: Mapping[str, Any]) -> bool:
-    return _clean(envelope.get("message", "")).casefold() == "success"
+    said = envelope.get("message", "")
+    return said == "success" or _clean(said).casefold() == "success"
 
 
 def _has_number(result: Mapping[str, Any]) -> bool:

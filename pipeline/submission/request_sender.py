@@ -103,12 +103,11 @@ class RequestSender:
 
     async def _settled(self, attempt: Attempt) -> Try:
         """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
-        attempt_id = attempt.attempt_id
-        last = Try(attempt.attempt, self._stopped())
+        attempt_id, number, last = attempt.attempt_id, attempt.attempt, None
         for tries in range(1, TRIES + 1):
             if self.halt.reason:
                 break
-            last = await self._tried(attempt_id, attempt.request, last.number)
+            last = await self._tried(attempt_id, attempt.request, number)
             self._replied.set()  # whatever it came to: the others need not wait for its retries
             outcome = last.outcome
             if not may_be_tried_again(outcome, tries):
@@ -120,9 +119,9 @@ class RequestSender:
             again = await self._attempts.kept(self.writer.commit(Again(attempt_id)))
             if self.halt.reason:  # it stays planned, and is forgotten
                 break
-            attempt_id, last.number = cast("tuple[int, int]", again)
+            attempt_id, number = cast("tuple[int, int]", again)
         self._replied.set()
-        return last
+        return last or Try(number, self._stopped())
 
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self.halt.reason)

@@ -235,7 +235,9 @@ def loud(tmp: Path) -> dict[str, str]:
     (tmp / "loud").mkdir()
     (tmp / "loud" / "sitecustomize.py").write_text(LOUD)
     path = f"{tmp / 'loud'}:{os.environ.get('PYTHONPATH', '')}"
-    return {"PYTHONPATH": path, "PYTHONASYNCIODEBUG": "1", "PYTHONDEVMODE": "1", "NOTES": str(tmp / "notes")}
+    # Modules that Python compiles are no files of ours.
+    own = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONASYNCIODEBUG": "1", "PYTHONDEVMODE": "1"}
+    return {"PYTHONPATH": path, "NOTES": str(tmp / "notes"), **own}
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.message import N_, Message, from_text, message
 from pipeline.model.outcome import Outcome
 
-#: What the ledger says of a request that can't be sent (voucher.obstacle).
+#: What the ledger itself says of a request that can't be sent (voucher.obstacles), or is not heard of any more.
 OBSTACLES = (
     N_(
         "when its turn came, another run of this ledger was sending a charge of its voucher, or had issued one"
@@ -22,6 +22,7 @@ OBSTACLES = (
     N_("a worker has a number for a charge of it, against what is recorded"),
     N_("what it asks for is claimed already"),
     N_("whoever issued it is gone"),
+    N_("whoever was sending it was killed, or was not heard for too long"),
 )
 
 

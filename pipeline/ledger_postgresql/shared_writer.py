@@ -359,7 +359,7 @@ class SharedWriter:
             self._note(
                 message(
                     "The ledger's server was started anew: nothing is sent until {lease} s have passed and every worker that was at work has found"
-                    " what it had been told (voucher ledger workers says which it waits for)",
+                    " what it had been told (voucher ledger vouch says whom it waits for, and what to do)",
                     lease=f"{self._about.lease:g}",
                 )
             )

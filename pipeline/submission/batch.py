@@ -91,13 +91,16 @@ def _planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Se
 
 
 def _judged_again(run: Run, rows: Judged, results: Sequence[Result]) -> Judged:
-    """The same rows, judged by what the ledger has by now of those that another run of it had in hand; this run's own charges stay as they were.
+    """The same rows, judged by what the ledger has by now of those that this run did not send; its own charges stay as they were.
 
-    What another run issued meanwhile is issued already, with its number. A request of which nothing else is left is none any more.
+    What another run of a shared ledger issued meanwhile is issued already, with its number, whatever kept this run from sending it. A request
+    of which nothing else is left is none any more.
     """
+    if isinstance(run.ledger, OpenLedger):  # which no other run has meanwhile
+        return rows
     tickets = {held.identity.ticket_no for held in rows.verdicts.held.values() if held.in_hand}
     tickets |= {
-        one for result in results if result.outcome.reason == "in_hand" for one in _tickets(result.request)
+        one for result in results if result.outcome.state == "not_sent" for one in _tickets(result.request)
     }
     if not tickets:
         return rows

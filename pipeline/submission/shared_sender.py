@@ -6,6 +6,7 @@ anybody, and what stops the run stops it for all.
 
 import asyncio
 import json
+import socket
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -103,7 +104,8 @@ class SharedSender:
         if not self.halt.reason and not self._is_ours(claimed):
             self.halt.stop(
                 message(
-                    "VOUCHER_ENCRYPTION_KEY of this machine is not the key that the run was planned with; nothing was sent from here"
+                    "VOUCHER_ENCRYPTION_KEY of {machine} is not the key that the run was planned with; nothing was sent from there",
+                    machine=socket.gethostname(),
                 )
             )
         if self.halt.reason:  # others may send it
@@ -150,5 +152,8 @@ class SharedSender:
             self._stop_all(why)
 
     def _stop_all(self, why: Message) -> None:
+        """Stop the run for everybody, who are told where to look."""
+        here = {"machine": socket.gethostname(), "worker": self.writer.worker[:8]}
+        why = message("{why} (found on {machine}, worker {worker})", why=why, **here)
         self.halt.stop(why)
         self.writer.stop_run(self._run, why)

@@ -420,6 +420,34 @@ def test_what_another_run_has_in_hand_when_a_run_begins_is_looked_at_again_at_it
     assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 2)
 
 
+def test_what_a_worker_with_another_key_gave_back_and_another_run_issued_is_issued_already(
+    office: Office,
+) -> None:
+    """The second run has planned the same request again, so that the first can't: but its result says what the ledger has at its end."""
+    one, two = gated(office, 1, 2)
+    office.workbook(3)
+    office.workbook(2, "other.xlsx", first=2)
+    first = office.issue()
+    office.until(has_issued(office, 1))
+    second = office.issue("other.xlsx")
+    office.until(has_issued(office, 2))
+    office.desk.environment["VOUCHER_ENCRYPTION_KEY"] = "another-key"
+    worker = office.worker()
+    given_back = (
+        "SELECT FROM voucher.attempt JOIN voucher.charge USING (attempt_id)"
+        " WHERE run = 1 AND ticket_no LIKE '%3' AND state = 'not_sent'"
+    )
+    office.until(lambda: office.rows(given_back))
+    worker.send_signal(signal.SIGTERM)
+    assert ended(worker).code == 0
+    two.set()
+    assert second.end().code == 0
+    one.set()
+    ran = first.end()
+    assert (ran.code, office.totals()) == (0, {"rows": 3, "issued": 1, "already_issued": 2}), ran.err
+    assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 3)
+
+
 def test_ctrl_c_at_the_issuer_stops_the_run_for_all(office: Office) -> None:
     office.carrier.pause = 0.2
     worker = office.worker()
@@ -610,15 +638,18 @@ def test_a_key_that_is_refused_at_one_worker_stops_the_run(office: Office) -> No
 
 
 def test_a_worker_with_another_encryption_key_sends_nothing_and_stops_nobody(office: Office) -> None:
-    office.carrier.pause = 0.1
+    (gate,) = gated(office, 1)
     office.desk.environment["VOUCHER_ENCRYPTION_KEY"] = "another-key"
     worker = office.worker()
     office.until(lambda: office.rows("SELECT FROM voucher.worker"))
     del office.desk.environment["VOUCHER_ENCRYPTION_KEY"]
     office.workbook(60)
-    ran = office.issue().end()
+    issue = office.issue()
+    office.until(lambda: office.rows("SELECT FROM voucher.attempt WHERE state = 'not_sent'"))
+    gate.set()
+    ran = issue.end()
     assert (ran.code, office.totals()) == (0, {"rows": 60, "issued": 60}), ran.err
-    assert "is not the key that the run was planned with; nothing was sent from here" in ended(worker).err
+    assert "is not the key that the run was planned with; nothing was sent from there" in ended(worker).err
 
 
 def test_the_rate_holds_over_all_workers(office: Office) -> None:

@@ -143,7 +143,8 @@ DECLARE
     lost bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock(voucher.gate());
-    UPDATE voucher.attempt SET state = 'unknown', reason = 'run_killed', was_unknown = true, ended_at = clock_timestamp(), body = NULL
+    UPDATE voucher.attempt SET state = 'unknown', reason = 'run_killed', was_unknown = true, ended_at = clock_timestamp(), body = NULL,
+           detail = jsonb_build_object('message', 'whoever was sending it was killed, or was not heard for too long', 'facts', '{}'::jsonb)::text
     WHERE worker = _worker AND state = 'sending';
     GET DIAGNOSTICS lost = ROW_COUNT;
     RETURN lost;

@@ -259,8 +259,10 @@ signals.let_finish = first
 
 #: The program, that says of each process which it starts which one it is, and does this when a module is loaded.
 READING = """
-import os, subprocess, sys
+import os, signal, subprocess, sys
 from pathlib import Path
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever whoever runs the tests ignores
 
 class Started(subprocess.Popen):
     def __init__(self, command, **more):

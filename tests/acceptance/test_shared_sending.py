@@ -7,6 +7,7 @@ import contextlib
 import json
 import re
 import signal
+import socket
 import threading
 import time
 from collections import Counter
@@ -366,15 +367,20 @@ def has_issued(office: Office, number: int) -> Callable[[], bool]:
     return lambda: f"999{number:010}" in office.carrier.issued
 
 
-def test_what_two_runs_want_at_once_is_told_as_the_ledger_has_it_when_each_has_ended(office: Office) -> None:
-    """The first request of a run goes alone, so that each has something in hand that the other has planned."""
-    one, two = gated(office, 1, 2)
+def with_one_in_hand_each(office: Office) -> tuple[Begun, Begun]:
+    """Two runs on tickets 1 to 3 and 2 to 4. The first request of each goes alone, so that the other has planned what it has in hand."""
     office.workbook(3)
     office.workbook(3, "other.xlsx", first=2)
     first = office.issue()
     office.until(has_issued(office, 1))
     second = office.issue("other.xlsx")
     office.until(has_issued(office, 2))
+    return first, second
+
+
+def test_what_two_runs_want_at_once_is_told_as_the_ledger_has_it_when_each_has_ended(office: Office) -> None:
+    one, two = gated(office, 1, 2)
+    first, second = with_one_in_hand_each(office)
     one.set()
     ran = first.end()
     assert (ran.code, office.totals()) == (3, {"rows": 3, "issued": 2, "not_sent": 1}), ran.err
@@ -425,12 +431,7 @@ def test_what_a_worker_with_another_key_gave_back_and_another_run_issued_is_issu
 ) -> None:
     """The second run has planned the same request again, so that the first can't: but its result says what the ledger has at its end."""
     one, two = gated(office, 1, 2)
-    office.workbook(3)
-    office.workbook(2, "other.xlsx", first=2)
-    first = office.issue()
-    office.until(has_issued(office, 1))
-    second = office.issue("other.xlsx")
-    office.until(has_issued(office, 2))
+    first, second = with_one_in_hand_each(office)
     office.desk.environment["VOUCHER_ENCRYPTION_KEY"] = "another-key"
     worker = office.worker()
     given_back = (
@@ -445,7 +446,7 @@ def test_what_a_worker_with_another_key_gave_back_and_another_run_issued_is_issu
     one.set()
     ran = first.end()
     assert (ran.code, office.totals()) == (0, {"rows": 3, "issued": 1, "already_issued": 2}), ran.err
-    assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 3)
+    assert (office.carrier.twice(), len(office.carrier.issued)) == ([], 4)
 
 
 def test_ctrl_c_at_the_issuer_stops_the_run_for_all(office: Office) -> None:
@@ -634,6 +635,7 @@ def test_a_key_that_is_refused_at_one_worker_stops_the_run(office: Office) -> No
     assert ran.code == 3
     assert totals["not_sent"] + totals.get("issued", 0) == 200
     assert "check VOUCHER_API_KEY" in ran.err
+    assert f"(found on {socket.gethostname()}, worker " in ran.err
     assert office.carrier.twice() == []
 
 

@@ -33,7 +33,7 @@ from pipeline.ledger_postgresql.sqlstates import (
 )
 from pipeline.ledger_postgresql.worker_turns import Claimed, Turn, Worker
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import verbatim
+from pipeline.model.message import from_text, verbatim
 from pipeline.model.outcome import Outcome
 from tests.contract.conftest import Begin
 from tests.contract.ledgers import Shared, charge, invoice, issued
@@ -270,6 +270,8 @@ def test_a_silent_workers_requests_are_unknown_and_it_claims_nothing_more(begin_
         ledger.worker.turn([], ledger.run, 1)
     assert ledger.worker.heartbeat(ledger.connect("worker")) == "silent"
     assert (ledger.operations.sweep(), ledger.operations.sweep()) == (1, 0)
+    ((detail,),) = ledger.rows("SELECT detail FROM attempt WHERE reason = 'run_killed'")
+    assert str(from_text(detail)) == "whoever was sending it was killed, or was not heard for too long"
     assert ledger.states() == {first: "unknown", second: "planned"}
     with pytest.raises(WorkerGone):
         ledger.worker.turn([Ended(first, issued("N1"))], ledger.run, 1)

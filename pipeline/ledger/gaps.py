@@ -9,8 +9,8 @@ from typing import Any
 
 import apsw
 
-from pipeline.ledger.clock import utc_now
-from pipeline.model.message import Message, from_text, to_text
+from pipeline.ledger.clock import local_text, utc_now
+from pipeline.model.message import Message, from_text, message, to_text
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,13 @@ def open_gap(connection: apsw.Connection) -> Gap | None:
         " ORDER BY since LIMIT 1"
     ).get
     return None if row is None else Gap(row[0], from_text(row[1]), row[2])
+
+
+def lacking(gap: Gap) -> Message:
+    """What a ledger with that gap may lack, and why."""
+    return message(
+        "this ledger may lack what was issued after {since} ({why})", since=local_text(gap.since), why=gap.why
+    )
 
 
 def mark_gap(connection: apsw.Connection, since: str, why: Message) -> None:

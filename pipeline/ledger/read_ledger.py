@@ -138,13 +138,7 @@ class ReadLedger(ABC):
     def lacking(self) -> Message:
         """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""
         gap = self.open_gap
-        if gap is None:
-            return NOTHING
-        return message(
-            "this ledger may lack what was issued after {since} ({why})",
-            since=clock.local_text(gap.since),
-            why=gap.why,
-        )
+        return NOTHING if gap is None else gaps.lacking(gap)
 
     def note_gap(self, note: Note) -> None:
         """Say that what looks ready may be issued already, where the ledger may lack something."""

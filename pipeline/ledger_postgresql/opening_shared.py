@@ -6,7 +6,9 @@ from functools import cache
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import request_body
-from pipeline.ledger.handover import check_goes_on, successor
+from pipeline.ledger import handover
+from pipeline.ledger.clock import utc_text
+from pipeline.ledger.gaps import Gap, lacking
 from pipeline.ledger.opening import check_owner
 from pipeline.ledger.recovery import Meaning
 from pipeline.ledger_postgresql.evidence_changes import check_settle_after
@@ -18,7 +20,7 @@ from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
-from pipeline.model.message import message
+from pipeline.model.message import from_text, message
 from pipeline.model.profile import Owner
 from pipeline.model.request import Request
 
@@ -34,7 +36,7 @@ def shared_to_read(address: str, owner: Owner | None, right: Right = "look") -> 
 def shared_to_write(address: str, job: Job, watch: Watch, meaning: Meaning) -> Iterator[PostgresqlLedger]:
     """A shared ledger for a run, put in order; `meaning` interprets answers that nobody has come to read."""
     with connected(address, job.owner, "change") as connection:
-        _check_goes_on(connection)
+        check_goes_on(connection)
         check_settle_after(job.profile, about(connection))
         most = job.profile.submission.concurrency
         with contextlib.ExitStack() as until_its_end:
@@ -56,7 +58,7 @@ def shared_to_write(address: str, job: Job, watch: Watch, meaning: Meaning) -> I
 def shared_to_change(address: str) -> Iterator[PostgresqlLedger]:
     """A shared ledger, whosever it is, for a change outside any run."""
     with connected(address, None, "change") as connection:
-        _check_goes_on(connection)
+        check_goes_on(connection)
         yield PostgresqlLedger(connection)
 
 
@@ -71,20 +73,35 @@ def connected(address: str, owner: Owner | None, right: Right) -> Iterator[Ledge
         yield connection
 
 
-def _check_goes_on(connection: LedgerConnection) -> None:
+def check_goes_on(connection: LedgerConnection) -> None:
     """Raise InputProblem for a ledger that was copied elsewhere, and for one into which a copy was not finished."""
+    _open_gaps(connection)
+
+
+def check_may_send(connection: LedgerConnection) -> None:
+    """Raise InputProblem for a ledger with which nothing is sent, whatever is planned: as `check_goes_on`, and for one that has a gap."""
+    if gaps := _open_gaps(connection):
+        raise InputProblem(
+            "{path}: {lacking}, so that nothing is sent with it. Compare it with the carrier's complete statement from then on, then say what"
+            " that showed: voucher ledger close-gap",
+            path=connection.name,
+            lacking=lacking(gaps[0]),
+        )
+
+
+def _open_gaps(connection: LedgerConnection) -> list[Gap]:
+    """The open gaps, that which begins first before the others; raises what `check_goes_on` does."""
     with as_problem():
-        whys = connection.execute("SELECT why FROM voucher.gap WHERE closed_at IS NULL").fetchall()
-        copying = connection.execute(
-            "SELECT from_name FROM voucher.copying WHERE finished_at IS NULL"
-        ).fetchone()
-    check_goes_on(connection.name, successor(why for (why,) in whys))
+        gaps = connection.execute("SELECT since, why FROM voucher.open_gaps()").fetchall()
+        (copying,) = connection.execute("SELECT voucher.unfinished_copy_of()").fetchone() or (None,)
+    handover.check_goes_on(connection.name, handover.successor(why for _, why in gaps))
     if copying:
         raise InputProblem(
             "{server}: {path} was being copied into it, and that was not finished; run that again: voucher ledger copy-to {server} --ledger {path}",
             server=connection.name,
-            path=copying[0],
+            path=copying,
         )
+    return [Gap(utc_text(since), from_text(why)) for since, why in gaps]
 
 
 def _seal(job: Job) -> Callable[[Request], bytes]:

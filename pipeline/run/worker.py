@@ -1,6 +1,6 @@
 """`voucher worker`: takes part in the sending of a ledger that several machines share."""
 
-from pipeline.ledger_postgresql.opening_shared import connected
+from pipeline.ledger_postgresql.opening_shared import check_goes_on, check_may_send, connected
 from pipeline.ledger_postgresql.shared_recovery import put_in_order
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
@@ -14,7 +14,8 @@ from pipeline.submission.shared_worker import Working, work
 def take_part(job: Job, watch: Watch, *, once: bool) -> None:
     """Send what runs on the ledger have planned, until Ctrl-C or SIGTERM; `once`: until nothing is left to be sent.
 
-    Raises InputProblem where no shared ledger is named, or it is another carrier's; LedgerProblem where the ledger is not what it was.
+    Raises InputProblem where no shared ledger is named, it is another carrier's, or nothing may be sent with it; LedgerProblem where it is not,
+    or not any more, what it was.
     """
     address, keys = shared_address(job.ledger), job.secrets
     if keys is None:
@@ -22,7 +23,9 @@ def take_part(job: Job, watch: Watch, *, once: bool) -> None:
             "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
         )
     with connected(address, job.owner, "work") as connection:
+        check_goes_on(connection)
         put_in_order(connection, meaning(job, keys), watch.warn)
+        check_may_send(connection)
     watch.note(
         message(
             "Worker of {ledger}: waits for runs, and sends at most {count} requests at once; Ctrl-C ends it",

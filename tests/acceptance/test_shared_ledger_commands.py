@@ -257,6 +257,46 @@ def test_a_worker_is_told_before_it_waits_that_it_may_not_take_part(
             owner.execute(b"DROP ROLE looks; DROP ROLE works")
 
 
+def test_a_worker_does_not_wait_at_a_ledger_with_which_nothing_is_sent(
+    desk: Desk, postgresql: Server, database: str, url: str
+) -> None:
+    """It may read no table, and is told all the same."""
+    assert prepare(desk, url).code == 0
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(b"CREATE ROLE works LOGIN IN ROLE voucher_worker")
+        works = postgresql.url(database, "works")
+
+        def told() -> str:
+            ran = desk.voucher("worker", "--ledger", works)
+            assert (ran.code, "waits for runs" in ran.err, server_name(url) in ran.err) == (2, False, True), (
+                ran
+            )
+            return ran.err
+
+        try:
+            owner.execute(
+                b"INSERT INTO voucher.copying VALUES (1, 'old.ledger', 'id', clock_timestamp(), NULL)"
+            )
+            assert f"voucher ledger copy-to {server_name(url)} --ledger old.ledger" in told()
+            owner.execute(b"DELETE FROM voucher.copying")
+            marked = desk.voucher(
+                "ledger", "mark-gap", "--since", "2026-11-20", "--why", "a copy", "--ledger", url
+            )
+            assert marked.code == 0
+            said = told()
+            assert "this ledger may lack what was issued after 2026-11-20" in said
+            assert "(a copy), so that nothing is sent with it" in said
+            assert "say what that showed: voucher ledger close-gap" in said
+            desk.voucher("ledger", "close-gap", "--evidence", "nothing after it", "--yes", "--ledger", url)
+            assert desk.voucher("worker", "--once", "--ledger", works).code == 0
+            assert desk.voucher("ledger", "copy-to", "moved.ledger", "--ledger", url).code == 0
+            said = told()
+            assert f"was copied to {desk.folder / 'moved.ledger'}, which goes on in its place" in said
+            assert "close-gap" not in said
+        finally:
+            owner.execute(b"DROP ROLE works")
+
+
 def test_a_gap_is_told_in_local_time_as_it_was_marked(desk: Desk, url: str) -> None:
     assert prepare(desk, url).code == 0
     desk.environment["TZ"] = "Asia/Shanghai"

@@ -17,3 +17,6 @@ BEGIN
     RETURN new;
 END $$;
 CREATE TRIGGER run_begins_after_copying BEFORE INSERT ON voucher.run FOR EACH ROW EXECUTE FUNCTION voucher.nothing_begins_while_copying();
+
+-- What is being copied into it; NULL where nothing is.
+CREATE FUNCTION voucher.unfinished_copy_of() RETURNS text LANGUAGE sql STABLE AS 'SELECT from_name FROM voucher.copying WHERE finished_at IS NULL';

@@ -230,6 +230,11 @@ BEGIN
     INSERT INTO voucher.gap (since, why, found_at) VALUES (_since, _why, clock_timestamp());
 END $$;
 
+-- For workers, who can't read the table: while one is open nothing is sent, whatever is planned.
+CREATE FUNCTION voucher.open_gaps() RETURNS TABLE (since timestamptz, why text) LANGUAGE sql STABLE AS $$
+    SELECT since, why FROM voucher.gap WHERE closed_at IS NULL ORDER BY since
+$$;
+
 -- The gaps that this closes, which begins an epoch (evidence_rules.sql).
 CREATE FUNCTION voucher.close_gaps(_by text, _evidence text) RETURNS TABLE (since timestamptz, why text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 
 from pipeline.ledger_postgresql.invitations import forget, installed
+from pipeline.ledger_postgresql.known_workers import shown
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.message import N_, Message, from_text, message
@@ -41,6 +42,15 @@ class IssuedRun:
     def progress(self) -> Counter[str]:
         """How many of its attempts are in each state; `barred`: planned, but held by another."""
         return Counter(dict(self._rows("SELECT * FROM voucher.run_progress(%s)", self.run)))
+
+    def other_senders(self) -> list[Message]:
+        """The workers beside the issuer that are sending requests of it, and how many."""
+        found = self._rows(
+            "SELECT worker, machine, process, count(*) FROM voucher.attempt JOIN voucher.worker USING (worker) JOIN voucher.run USING (run)"
+            " WHERE run = %s AND state = 'sending' AND worker <> issuer GROUP BY worker, machine, process ORDER BY worker",
+            self.run,
+        )
+        return [message("{worker}: {count}", worker=shown(*worker), count=count) for *worker, count in found]
 
     def results(self, stopped: Message) -> Mapping[str, tuple[int, Outcome]]:
         """By request, its last attempt's number and what that came to; `stopped` is why what is still planned is not sent."""

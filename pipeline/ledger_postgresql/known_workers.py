@@ -11,7 +11,7 @@ import psycopg
 
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import joined
+from pipeline.model.message import Message, joined, message
 
 _SHORTEST = 4  # characters of an ID that are enough to name a worker by
 
@@ -76,6 +76,25 @@ def claims(connection: psycopg.Connection) -> Claims:
         ).fetchone()
     assert row is not None  # noqa: S101 - a ledger is made with its first life
     return Claims(*row)
+
+
+def shown(worker: uuid.UUID, machine: str, process: int) -> Message:
+    """A worker, as messages name it."""
+    return message(
+        "worker {worker} ({machine}, process {process})",
+        worker=worker.hex[:8],
+        machine=machine,
+        process=str(process),
+    )
+
+
+def awaited(connection: psycopg.Connection) -> list[Message]:
+    """The workers that claims wait for since the server was started and that are not heard any more; a worker may ask, too."""
+    with as_problem():
+        rows = connection.execute(
+            "SELECT worker, machine, process FROM voucher.awaited() WHERE NOT heard"
+        ).fetchall()
+    return [shown(*row) for row in rows]
 
 
 def named(workers: Sequence[KnownWorker], beginning: str) -> KnownWorker:

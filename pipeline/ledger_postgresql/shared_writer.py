@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer
+from pipeline.ledger_postgresql.known_workers import awaited
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import (
@@ -29,11 +30,12 @@ from pipeline.ledger_postgresql.sqlstates import (
 from pipeline.ledger_postgresql.worker_spill import WorkerSpill
 from pipeline.ledger_postgresql.worker_turns import Claimed, Turn, Worker
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import NOTHING, Message, Note, message, to_text
+from pipeline.model.message import NOTHING, Message, Note, joined, message, to_text
 from pipeline.model.outcome import Outcome
 
 _ALLOT_EVERY = 0.5  # seconds
 _SAY_AFTER = 2.0  # seconds, in which a run got nothing to send
+_SAY_AGAIN = 60.0  # seconds, while claims are shut
 _LOOK_AGAIN = 0.25  # seconds, where nothing can be claimed for now
 _LEAVE_WITHIN = 60.0  # seconds for which a worker that is gone tries to take its leave, or one that may have joined to be told so
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds, between tries to reach the server
@@ -86,6 +88,7 @@ class SharedWriter:
         self._must_vouch = False
         self._lost_as = ""  # how the heart found that it is this worker no more, though no turn is made
         self._shut = False  # since a start of the server
+        self._says_at = 0.0  # when to say again whom claims wait for, monotonic
         self._looks_at = 0.0  # when to claim again, monotonic
         self._allots_at = 0.0
         self._is_away = False
@@ -436,6 +439,20 @@ class SharedWriter:
                 self._shut = False
                 self._looks_at = 0.0
                 self._note(message("The ledger takes claims again; sending goes on"))
+            elif time.monotonic() >= self._says_at:
+                self._say_whom_it_waits_for()
+
+    def _say_whom_it_waits_for(self) -> None:
+        """Name the workers that are not heard any more, for whom nobody but a person can say what claims wait for."""
+        if found := awaited(self._connection):
+            self._says_at = time.monotonic() + _SAY_AGAIN
+            self._note(
+                message(
+                    "Nothing is sent yet: {workers} sent with this ledger before its server was started anew, and nothing is heard from there. Whoever"
+                    " knows what became of it says so: voucher ledger vouch, or voucher ledger declare-dead",
+                    workers=joined(found),
+                )
+            )
 
     # What becomes of it when something fails.
 

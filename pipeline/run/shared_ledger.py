@@ -225,12 +225,7 @@ def _waits_for(connection: psycopg.Connection) -> list[KnownWorker]:
 
 
 def _shown(one: KnownWorker) -> Message:
-    return message(
-        "worker {worker} ({machine}, process {process})",
-        worker=one.worker.hex[:8],
-        machine=one.machine,
-        process=str(one.process),
-    )
+    return known_workers.shown(one.worker, one.machine, one.process)
 
 
 def _name(job: Job) -> str:

@@ -17,7 +17,7 @@ from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.ledger_postgresql.worker_turns import Claimed
 from pipeline.model.job import Progress
-from pipeline.model.message import Message, message
+from pipeline.model.message import Message, joined, message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.request import Request
 from pipeline.splitting import Judged
@@ -29,6 +29,7 @@ from pipeline.submission.sending_run import AttemptEnd, Run, Sent
 from pipeline.submission.shared_sender import SharedSender
 
 _LOOK_EVERY = 0.5  # seconds
+_SAY_AFTER, _SAY_AGAIN = 10.0, 60.0  # seconds, in which nothing came of what others are sending
 _SHARE = 20  # of the time, at most one part of so many goes into looking how far the run is
 
 
@@ -73,6 +74,8 @@ class _Sending:
 
     def __init__(self, run: Run, writer: SharedWriter, issued: IssuedRun, halt: Halt, whole: _Whole) -> None:
         self.run, self.writer, self.issued, self.halt, self.whole = run, writer, issued, halt, whole
+        self._states = Counter[str]()
+        self._says_at = 0.0  # monotonic
 
     async def to_the_end(self) -> None:
         """Take part, and wait until nothing of the run is planned or being sent."""
@@ -110,6 +113,7 @@ class _Sending:
             begun = time.monotonic()
             try:
                 states = await asyncio.to_thread(self.issued.progress)
+                await self._say_whom_it_waits_for(states)
             except ServerAway:
                 if own.done() and stopped:
                     return
@@ -132,6 +136,22 @@ class _Sending:
         """Nothing more of the run is claimed here: it was stopped, or this worker was not heard for too long."""
         if not self.halt.reason:
             self.halt.stop(await own or message("the run was ended from elsewhere"))
+
+    async def _say_whom_it_waits_for(self, states: Counter[str]) -> None:
+        """Name the workers that are sending requests of the run, where nothing has come of any for a while."""
+        now = time.monotonic()
+        if states != self._states:
+            self._states, self._says_at = states, now + _SAY_AFTER
+        elif states["sending"] and now >= self._says_at:
+            self._says_at = now + _SAY_AGAIN
+            if senders := await asyncio.to_thread(self.issued.other_senders):
+                self.run.watch.note(
+                    message(
+                        "Waits for the requests that other workers are sending: {workers}. Those of a worker that is not heard for a lease are"
+                        " unknown from then on; who is heard: voucher ledger workers",
+                        workers=joined(senders),
+                    )
+                )
 
     def _tell(self, states: Counter[str]) -> None:
         """Every attempt but the last at its request has reached nobody."""

@@ -68,6 +68,14 @@ BEGIN
     RETURN at_present;
 END $$;
 
+-- The workers that claims wait for since the server was started: they were at work before, and have not found yet what they had been told.
+-- `heard`: within the last lease.
+CREATE FUNCTION voucher.awaited() RETURNS TABLE (worker uuid, machine text, process integer, heard boolean) LANGUAGE sql STABLE AS $$
+    SELECT worker, machine, process, silent_at IS NULL AND heard_at + (SELECT lease FROM voucher.ledger) > clock_timestamp() FROM voucher.worker
+    WHERE vouched_life < (SELECT max(server_life.life) FROM voucher.server_life) AND left_at IS NULL AND dead_at IS NULL
+    ORDER BY joined_at, worker
+$$;
+
 CREATE FUNCTION voucher.open_claims() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     at_present voucher.server_life;
@@ -76,7 +84,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(voucher.gate());
     SELECT * INTO at_present FROM voucher.server_life ORDER BY life DESC LIMIT 1;
     IF at_present.opened_at IS NULL AND at_present.seen_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp()
-        AND NOT EXISTS (SELECT FROM voucher.worker WHERE vouched_life < at_present.life AND left_at IS NULL AND dead_at IS NULL) THEN
+        AND NOT EXISTS (SELECT FROM voucher.awaited()) THEN
         UPDATE voucher.server_life SET opened_at = clock_timestamp() WHERE life = at_present.life;
         RETURN true;
     END IF;

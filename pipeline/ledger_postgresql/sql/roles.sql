@@ -28,7 +28,7 @@ DECLARE
     of_everybody text[] := ARRAY['about'];
     of_workers text[] := ARRAY[
         'join_work', 'heartbeat', 'vouch', 'open_claims', 'sweep', 'leave_work', 'turn', 'give_back', 'late', 'stop_run',
-        'open_runs', 'allot', 'late_answer', 'unread_answers', 'open_gaps', 'unfinished_copy_of'
+        'open_runs', 'allot', 'late_answer', 'unread_answers', 'open_gaps', 'unfinished_copy_of', 'awaited'
     ];
     of_issuers text[] := ARRAY[
         'begin_run', 'open_run', 'plan', 'run_progress', 'run_results', 'end_run',

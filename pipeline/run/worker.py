@@ -2,7 +2,7 @@
 
 from pipeline.ledger_postgresql.opening_shared import check_goes_on, check_may_send, connected
 from pipeline.ledger_postgresql.shared_recovery import put_in_order
-from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import message
 from pipeline.model.server_address import server_name, shared_address
@@ -14,8 +14,8 @@ from pipeline.submission.shared_worker import Working, work
 def take_part(job: Job, watch: Watch, *, once: bool) -> None:
     """Send what runs on the ledger have planned, until Ctrl-C or SIGTERM; `once`: until nothing is left to be sent.
 
-    Raises InputProblem where no shared ledger is named, it is another carrier's, or nothing may be sent with it; LedgerProblem where it is not,
-    or not any more, what it was.
+    Raises InputProblem where no shared ledger is named, it is another carrier's, or nothing may be sent with it; Stop where that is so
+    later, the ledger is not what it was, or a key of this worker is wrong.
     """
     address, keys = shared_address(job.ledger), job.secrets
     if keys is None:
@@ -35,4 +35,4 @@ def take_part(job: Job, watch: Watch, *, once: bool) -> None:
     )
     with event_loop(secure=job.profile.carrier.base_url.startswith("https:")) as runner:
         if why := runner.run(work(Working(job, keys, watch, once))):
-            raise LedgerProblem(why)
+            raise Stop(why)

@@ -84,7 +84,7 @@ class _Sending:
             async with connected(job.profile, job.profile.carrier.base_url, keys.api_key) as client:
                 sender = SharedSender(client, self.writer, keys, job.profile, self.halt, self._ended)
                 lanes = min(job.profile.submission.concurrency, self.whole.requests)
-                own = asyncio.create_task(sender.take_part(self.run.number, lanes, stays=True))
+                own = asyncio.create_task(sender.take_part(self.run.number, lanes, issues=True))
                 stopping = asyncio.create_task(self._stop_for_all())
                 try:
                     await self._ended_everywhere(own)

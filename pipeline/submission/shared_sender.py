@@ -1,7 +1,7 @@
 """The sending of a run's requests by one of several workers: claim, send, interpret, record, so many at a time.
 
 As `request_sender`, of a ledger that several machines share: what to send comes from claims, a try that reached nobody is planned anew for
-anybody, and what stops the run stops it for all.
+anybody, and what stops the run stops it for all. But a wrong key is that of one machine: unless the run is issued there, the others go on.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
 from pipeline.ledger_postgresql.worker_turns import Claimed
-from pipeline.model.message import Message, message, without_names
+from pipeline.model.message import NOTHING, Message, message, without_names
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Profile, Secrets
 from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
@@ -29,7 +29,7 @@ from pipeline.submission.retry import may_be_tried_again, pause
 
 @dataclass
 class SharedSender:
-    """One worker's part in one run; `ended` is told of every attempt's end."""
+    """One worker's part in one run; `ended` is told of every attempt's end. `wrong_key`: why this worker can send nothing, if it can't."""
 
     client: Client
     writer: SharedWriter
@@ -46,17 +46,20 @@ class SharedSender:
         )
         self._replied = asyncio.Event()  # whether the first attempt came to anything
         self._run = 0
+        self._issues = False
+        self.wrong_key = NOTHING
         self._same_keys = False  # whether what was sealed opens with our key
         self._undecided: list[tuple[Claimed, Try]] = []
         self._done: asyncio.Queue[tuple[Claimed, Try] | None] = asyncio.Queue()
 
-    async def take_part(self, run: int, lanes: int, *, stays: bool = False) -> Message:
+    async def take_part(self, run: int, lanes: int, *, issues: bool = False) -> Message:
         """Send what can be claimed of a run until nothing more can; why it was stopped, if it was.
 
-        `stays`: until the caller says that no more is claimed. The first goes alone, as in `RequestSender.submit`.
+        `issues`: the run is issued here, so that it goes on until the caller says that no more is claimed. The first goes alone, as in
+        `RequestSender.submit`.
         """
-        self._run = run
-        part = Part(run, lanes, asyncio.get_running_loop(), self._counted, stays)
+        self._run, self._issues = run, issues
+        part = Part(run, lanes, asyncio.get_running_loop(), self._counted, stays=issues)
         self.writer.begin(part)
         heeding = asyncio.create_task(self._heed_stop())
         try:
@@ -68,6 +71,8 @@ class SharedSender:
                         await self._replied.wait()
                 for claimed, last in self._undecided:
                     self._done.put_nowait((claimed, self._decided(last)))
+                    if self.wrong_key and last.outcome.state == "not_sent":  # others may send it
+                        self.writer.commit(Again(claimed.attempt_id))
                 self._done.put_nowait(None)
         finally:
             heeding.cancel()
@@ -102,12 +107,11 @@ class SharedSender:
         """One attempt; what reached nobody is planned anew, for anybody to claim after a pause."""
         await self.halt.pause(max(0.0, claimed.leave_at - boot_time()))
         if not self.halt.reason and not self._is_ours(claimed):
-            self.halt.stop(
-                message(
-                    "VOUCHER_ENCRYPTION_KEY of {machine} is not the key that the run was planned with; nothing was sent from there",
-                    machine=socket.gethostname(),
-                )
+            self.wrong_key = message(
+                "VOUCHER_ENCRYPTION_KEY of {machine} is not the key that the run was planned with; nothing was sent from there",
+                machine=socket.gethostname(),
             )
+            self.halt.stop(self.wrong_key)
         if self.halt.reason:  # others may send it
             return self._not_sent(claimed)
         one = Leaving(
@@ -139,12 +143,18 @@ class SharedSender:
         self._attempts.decided(last)
         if last.outcome.state == "unknown":
             self.halt.reason = without_names(last.outcome.detail)
+            if self.wrong_key:  # it was accepted
+                self.wrong_key = NOTHING
+                self._stop_all(last.outcome.detail)
         return last
 
     def _watch(self, outcome: Outcome) -> None:
-        """Stop the run where every further request would fare the same; failures in a row are counted by the ledger (`_counted`)."""
-        if outcome.stop:
-            self._stop_all(without_names(outcome.detail))
+        """Stop where every further request would fare the same; failures in a row are counted by the ledger (`_counted`)."""
+        if outcome.stop and outcome.reason == "key_refused" and not self._issues:
+            self.wrong_key = self._found_here(outcome.detail)
+            self.halt.stop(self.wrong_key)
+        elif outcome.stop:
+            self._stop_all(outcome.detail)
 
     def _counted(self, in_a_row: Counter[str], last: Outcome) -> None:
         """Stop the run where failures in a row, of all workers, are too many."""
@@ -153,7 +163,10 @@ class SharedSender:
 
     def _stop_all(self, why: Message) -> None:
         """Stop the run for everybody, who are told where to look."""
-        here = {"machine": socket.gethostname(), "worker": self.writer.worker[:8]}
-        why = message("{why} (found on {machine}, worker {worker})", why=why, **here)
+        why = self._found_here(why)
         self.halt.stop(why)
         self.writer.stop_run(self._run, why)
+
+    def _found_here(self, why: Message) -> Message:
+        here = {"machine": socket.gethostname(), "worker": self.writer.worker[:8]}
+        return message("{why} (found on {machine}, worker {worker})", why=without_names(why), **here)

@@ -127,14 +127,13 @@ class _AtWork:
             await self._take_part(run)
 
     async def _open_runs(self) -> list[int]:
-        """The runs there are; none while the server is away, and where the ledger has moved to another carrier's address, which ends this worker."""
+        """The runs there are; none while the server is away, and where nothing may be sent with this ledger by us any more, which ends this worker."""
         try:
             return await asyncio.to_thread(open_runs, self.of.address, self.of.job.owner)
         except ServerAway:
             return []
         except InputProblem as problem:
-            self._why = problem.message
-            self.halt.stop(problem.message)
+            self._end(problem.message)
             return []
 
     async def _take_part(self, run: int) -> None:
@@ -146,9 +145,17 @@ class _AtWork:
             of.watch.note(message("Run {run}: taking part", run=run))
             sender = SharedSender(self.client, self.writer, of.keys, of.job.profile, self.halt.of_run)
             why = await sender.take_part(run, of.job.profile.submission.concurrency)
-            of.watch.note(_told(run, self.halt.of_run.reason or why))
-            self.halt.of_run = None
+            stopped, self.halt.of_run = self.halt.of_run.reason, None
+            if sender.wrong_key:  # as it would be for every other run
+                self._end(sender.wrong_key)
+                return
+            of.watch.note(_told(run, stopped or why))
             self._why = why if self.writer.failed else self._why
+
+    def _end(self, why: Message) -> None:
+        """Go on no more, for that reason."""
+        self._why = self._why or why
+        self.halt.stop(why)
 
 
 def _told(run: int, why: Message) -> Message:

@@ -439,8 +439,7 @@ def test_what_a_worker_with_another_key_gave_back_and_another_run_issued_is_issu
         " WHERE run = 1 AND ticket_no LIKE '%3' AND state = 'not_sent'"
     )
     office.until(lambda: office.rows(given_back))
-    worker.send_signal(signal.SIGTERM)
-    assert ended(worker).code == 0
+    assert worker.end().code == 3
     two.set()
     assert second.end().code == 0
     one.set()
@@ -625,35 +624,77 @@ def test_a_worker_that_is_stopped_finishes_what_it_sends_and_the_others_go_on(of
     assert office.carrier.twice() == []
 
 
-def test_a_key_that_is_refused_at_one_worker_stops_the_run(office: Office) -> None:
-    office.carrier.pause = 0.2
-    office.desk.environment["VOUCHER_API_KEY"] = "another-key"
-    office.worker()
+def with_another_key(office: Office, name: str) -> Begun:
+    """A worker of a machine on which one of the keys is wrong."""
+    office.desk.environment[name] = "another-key"
+    worker = office.worker()
     office.until(lambda: office.rows("SELECT FROM voucher.worker"))
-    del office.desk.environment["VOUCHER_API_KEY"]
+    del office.desk.environment[name]
+    return worker
+
+
+@pytest.mark.parametrize(
+    ("key", "arrived", "told"),
+    [
+        ("VOUCHER_ENCRYPTION_KEY", 0, "is not the key that the run was planned with; nothing was sent from there"),
+        ("VOUCHER_API_KEY", 1, "the key or the agency is refused; check VOUCHER_API_KEY"),
+    ],
+)  # fmt: skip
+def test_a_worker_with_another_key_ends_with_the_cause_and_stops_nobody(
+    office: Office, key: str, arrived: int, told: str
+) -> None:
+    (gate,) = gated(office, 1)
+    worker = with_another_key(office, key)
+    office.workbook(60)
+    issue = office.issue()
+    said = worker.end()
+    assert (said.code, said.err.count(told), socket.gethostname() in said.err) == (3, 1, True), said.err
+    assert office.rows("SELECT count(*) FROM voucher.attempt WHERE state = 'not_sent'") >= [(1,)]
+    gate.set()
+    ran = issue.end()
+    assert (ran.code, office.totals()) == (0, {"rows": 60, "issued": 60}), ran.err
+    assert len(office.carrier.arrivals) == 60 + arrived
+    assert office.carrier.twice() == []
+    assert office.rows("SELECT count(*) FROM voucher.worker WHERE left_at IS NULL") == [(0,)]
+
+
+def test_a_key_that_is_refused_where_the_run_is_issued_stops_it_for_all(office: Office) -> None:
+    office.carrier.pause = 0.2
+    worker = office.worker()
+    office.until(lambda: office.rows("SELECT FROM voucher.worker"))
     office.workbook(200)
+    office.desk.environment["VOUCHER_API_KEY"] = "another-key"
     ran = office.issue().end()
     totals = office.totals()
     assert ran.code == 3
     assert totals["not_sent"] + totals.get("issued", 0) == 200
+    assert totals["not_sent"] > 0
+    assert '"key_refused"' in (office.desk.folder / "tickets.xlsx.json").read_text()
     assert "check VOUCHER_API_KEY" in ran.err
     assert f"(found on {socket.gethostname()}, worker " in ran.err
     assert office.carrier.twice() == []
+    assert ended(worker).code == 0
 
 
-def test_a_worker_with_another_encryption_key_sends_nothing_and_stops_nobody(office: Office) -> None:
-    (gate,) = gated(office, 1)
-    office.desk.environment["VOUCHER_ENCRYPTION_KEY"] = "another-key"
+def test_a_refusal_beside_an_acceptance_is_no_wrong_key_of_that_worker(office: Office) -> None:
+    """The worker's first answer tells nothing, so that another request leaves beside the refused one; that is a yes, and comes later."""
+    of_issuer, of_worker = gated(office, 1, 3)
+    office.carrier.instead = {2: 500, 4: 401}
+    office.desk.profile(office.carrier.base_url, concurrency=4, response_timeout=240)  # two each
     worker = office.worker()
     office.until(lambda: office.rows("SELECT FROM voucher.worker"))
-    del office.desk.environment["VOUCHER_ENCRYPTION_KEY"]
-    office.workbook(60)
+    office.workbook(20)
     issue = office.issue()
-    office.until(lambda: office.rows("SELECT FROM voucher.attempt WHERE state = 'not_sent'"))
-    gate.set()
+    office.until(lambda: office.rows("SELECT FROM voucher.attempt WHERE http_status = 401"))
+    of_worker.set()
+    office.until(lambda: office.rows("SELECT FROM voucher.run WHERE stopped <> ''"))
+    of_issuer.set()
     ran = issue.end()
-    assert (ran.code, office.totals()) == (0, {"rows": 60, "issued": 60}), ran.err
-    assert "is not the key that the run was planned with; nothing was sent from there" in ended(worker).err
+    assert (ran.code, office.totals()) == (4, {"rows": 20, "issued": 2, "unknown": 2, "not_sent": 16}), (
+        ran.err
+    )
+    said = ended(worker)
+    assert (said.code, "though key and address were accepted before" in said.err) == (0, True), said.err
 
 
 def test_the_rate_holds_over_all_workers(office: Office) -> None:

@@ -75,3 +75,4 @@ def add_unknown(book: Book, result: RunResult, places: Places) -> None:
     for sheet, count in book.add_rows("Unknown", fields, len(result.doubts), rows, keys=_KEYS):
         if count:
             sheet.data_validation(1, at, count, at, check)
+            book.print_side_by_side(sheet, (count, len(fields) - 1), _KEYS)

@@ -107,6 +107,17 @@ class Book:
         if printed < len(fields):
             sheet.print_area(0, 0, count, printed - 1)
         self.print_setup(sheet, xl_col_to_name(printed - 1) if printed < len(fields) else "")
+        if not count:  # else a page with headings alone looks as if something had not been printed
+            nothing = rendered(message("no rows"), self.lang)
+            sheet.set_header(f"&L&12&A: {nothing}{'&C' + SANDBOX if self.cover.sandbox else ''}")
+
+    def print_side_by_side(self, sheet: Any, last: tuple[int, int], keys: int) -> None:
+        """Print all of a sheet up to a cell, on two pages side by side, each with the first `keys` columns, which name a row."""
+        sheet.print_area(0, 0, *last)
+        self.print_setup(sheet)
+        sheet.fit_to_pages(2, 0)
+        sheet.print_across()
+        sheet.repeat_columns(0, keys - 1)
 
     def print_setup(self, sheet: Any, last: str = "") -> None:
         """A4, landscape, one page wide and as many long as it takes, with page numbers; of a sandbox's every page says so.

@@ -21,7 +21,8 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import Term, message
-from pipeline.model.result import RunResult
+from pipeline.model.profile import sandbox_owner
+from pipeline.model.result import RunOrigin, RunResult
 from pipeline.reporting import links
 from pipeline.reporting.result_workbook import write_workbook
 
@@ -161,6 +162,17 @@ def test_empty_sheets_have_their_headings(made: Made, tmp_path: Path) -> None:
     for name in ("Itineraries", "Failures", "Unknown"):
         assert book[name].max_row == 1
         assert book[name].max_column > 10
+        printed = book[name].oddHeader.left
+        assert (printed.text, printed.size) == ("&A: no rows", 12)
+    assert book["Rows"].oddHeader.left.text is None
+
+
+def test_an_empty_sheet_of_a_sandbox_says_both(made: Made, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(
+        write_workbook(made({}, origin=RunOrigin(sandbox_owner("A"))), tmp_path / "r.xlsx")
+    )
+    header = book["Unknown"].oddHeader
+    assert (header.left.text, header.center.text) == ("&A: no rows", "SANDBOX 沙箱")
 
 
 def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: RunResult, tmp_path: Path) -> None:
@@ -177,7 +189,15 @@ def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: RunResu
         )  # beside it: boxes to fill in
         assert str(lines.sqref) == f"A2:{last}"
         page = sheet.page_setup
-        assert (page.orientation, page.fitToHeight, page.fitToWidth) == ("landscape", 0, None)
+        assert (page.orientation, page.fitToHeight) == ("landscape", 0)
+        if (
+            name == "Unknown"
+        ):  # what is to be asked, and where the answer goes: two pages side by side, each with whose it is
+            assert (page.fitToWidth, page.pageOrder, sheet.print_title_cols) == (2, "overThenDown", "$A:$B")
+            assert sheet.print_area.partition("!")[2].replace("$", "") == sheet.dimensions
+            assert sheet.oddFooter.left.text == "&A"
+            continue
+        assert page.fitToWidth is None
         widths = [sheet.column_dimensions[get_column_letter(at + 1)].width for at in range(sheet.max_column)]
         printed = sheet[sheet.print_area.partition("!")[2]] if sheet.print_area else sheet[sheet.dimensions]
         across = len(printed[0])

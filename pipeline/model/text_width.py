@@ -51,15 +51,17 @@ def cells_wide(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_cells_of, text))
 
 
-def fit_on_a_line(texts: Sequence[str], width: float) -> bool:
-    """Whether each of these texts has one line in a cell of that width, as is seen of their widest letter and the longest of them.
+def perhaps_longer(texts: Sequence[str], width: float) -> Sequence[str]:
+    """Those of these texts that may take more than one line in a cell of that width, as is seen of their length and of the widest letter among them.
 
-    >>> fit_on_a_line(["9991000218193", "9991000003064"], 16), fit_on_a_line(["WWWWWWWWWWWWW", "i"], 16)
-    (True, False)
+    >>> perhaps_longer(["9991000218193", "9991000003064"], 16), perhaps_longer(["WWWWWWWWWWWWW", "i"], 16)
+    ([], ['WWWWWWWWWWWWW'])
     """
     letters = set("".join(texts))
-    widest = max(map(_wide_is, letters), default=0) * max(map(len, texts), default=0)
-    return "\n" not in letters and widest <= _room(width)
+    if "\n" in letters:
+        return texts
+    sure = _room(width) / max(map(_wide_is, letters), default=_WIDE)
+    return [text for text in texts if len(text) > sure]
 
 
 def lines_high(text: str, width: float, most: int) -> float:

@@ -72,10 +72,6 @@ class _Asked:
             states[number] = result.outcome.state
         return states
 
-    def charges_in(self, number: int) -> Indices:
-        """The charges of a request."""
-        return self.charges[self.starts[number] : self.starts[number + 1]]
-
 
 @dataclass(frozen=True)
 class RunFacts:
@@ -164,19 +160,22 @@ def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
     amount, buyer = rows.amount.copy(), rows.header_name.copy()
     again, seen = np.zeros(len(rows), dtype=bool), set[Identity]()
     having = [(finding.code, finding.rows) for finding in verdicts.findings]
-    for place, (row, holding) in enumerate(held):
-        number[row], request[row] = holding.number, len(asked.requests) + place
+    for at, (row, holding) in enumerate(held):
+        number[row], request[row] = holding.number, len(asked.requests) + at
         if status[row] in _AS_ASKED:  # whatever the row says by now
             amount[row], buyer[row] = holding.amount or amount[row], holding.header_name or buyer[row]
             again[row] = holding.identity in seen
             seen.add(holding.identity)
-    for asked_for, result in asked.results.items():
-        charges, outcome = asked.charges_in(asked_for), result.outcome
-        if held:  # what the ledger has by now of charges that this run did not send
-            charges = charges[asked.of_charge[charges] == asked_for]
-        status[charges], number[charges] = outcome.state, outcome.number
-        if outcome.reason:
-            having.append((outcome.reason, charges))
+    sent = [result.outcome for result in asked.results.values()]
+    place = np.full(len(asked.requests) + 1, -1)  # in `sent`, by request; the last is that of what is in none
+    place[[*asked.results]] = np.arange(len(sent))
+    mine = np.flatnonzero(place[asked.of_charge] >= 0)
+    of_mine = place[asked.of_charge[mine]]
+    status[mine], number[mine], reasons = (
+        np.array([getattr(outcome, name) for outcome in sent], dtype=object)[of_mine]
+        for name in ("state", "number", "reason")
+    )
+    having += [(code, mine[reasons == code]) for code in dict.fromkeys(one.reason for one in sent) if code]
     ended = EncodedColumn.of(status)
     spoken_for = ended.among(SETTLED)
     days = np.where(spoken_for, np.datetime64("NaT", "D"), last_days(rows))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from pipeline.model.lazy import LazySequence
 from pipeline.model.result import RequestResult, RunResult
 from pipeline.reporting.rows_by_position import ByRow
 
@@ -53,9 +54,22 @@ def _lines(name: str, keys: Iterable[object]) -> dict[object, str]:
     return {key: to_line(name, position) for position, key in enumerate(keys)}
 
 
-def all_requests(result: RunResult, voucher: str) -> list[RequestResult]:
-    """The requests for that voucher in the order of their sheet: this run's, then those that earlier runs had issued."""
-    return [one for one in (*result.requests, *result.issued_before) if one.request.voucher == voucher]
+class AllRequests(LazySequence[RequestResult]):
+    """The requests for a voucher in the order of their sheet: this run's, then those that earlier runs had issued.
+
+    What each asks for, and its ID, is there without its result being made.
+    """
+
+    def __init__(self, result: RunResult, voucher: str) -> None:
+        own = {at: asked for at, asked in enumerate(result.asked) if asked.voucher == voucher}
+        before = [one for one in result.issued_before if one.request.voucher == voucher]
+        places = [*own]
+        super().__init__(
+            len(own) + len(before),
+            lambda at: result.requests[places[at]] if at < len(own) else before[at - len(own)],
+        )
+        self.asked = [*own.values(), *(one.request for one in before)]
+        self.ids = [*(asked.request_id for asked in own.values()), *(one.request_id for one in before)]
 
 
 class Places:
@@ -64,8 +78,8 @@ class Places:
     def __init__(self, result: RunResult) -> None:
         self.rows = ByRow(result)
         self.requests: Mapping[object, str] = {
-            **_lines("Invoices", (one.request_id for one in all_requests(result, "invoice"))),
-            **_lines("Itineraries", (one.request_id for one in all_requests(result, "itinerary"))),
+            **_lines("Invoices", AllRequests(result, "invoice").ids),
+            **_lines("Itineraries", AllRequests(result, "itinerary").ids),
         }
         self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in result.doubts))
         self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)

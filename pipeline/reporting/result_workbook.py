@@ -97,7 +97,7 @@ def _write(path: Path, folder: str, cover: Cover, fill: Callable[[Book], None]) 
         if not book.spliced:
             book.write_rows()
     if book.spliced:
-        put_in_rows(package, book.rows, book.cells, book.formats.of_values, content)
+        put_in_rows(package, book.rows, book.cells, content, folder)
     else:
         content = package
     path.write_bytes(content.getbuffer())

@@ -12,7 +12,7 @@ from pipeline.model.message import P_, message
 from pipeline.model.money import MINOR
 from pipeline.model.result import RequestResult, RunResult
 from pipeline.model.status import ISSUED
-from pipeline.reporting.links import Cell, Places, all_requests
+from pipeline.reporting.links import AllRequests, Cell, Places
 from pipeline.reporting.reason_lines import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
@@ -119,10 +119,10 @@ def fields_of(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[
     ]  # fmt: skip
 
 
-def _asked(result: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[RequestResult], list[Field]]:
-    """The requests for that voucher, this run's first, and the columns of their sheet."""
-    asked = all_requests(result, voucher)
-    return asked, fields_of(names, (one.request.amount for one in asked), result.lang)
+def _asked(result: RunResult, voucher: str, names: Sequence[str]) -> tuple[AllRequests, list[Field]]:
+    """The requests for that voucher, and the columns of their sheet."""
+    asked = AllRequests(result, voucher)
+    return asked, fields_of(names, (one.amount for one in asked.asked), result.lang)
 
 
 def add_invoices(book: Book, result: RunResult, places: Places) -> None:

@@ -1,5 +1,6 @@
 """The sheet Rows: every input row in its order, with what became of it."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,7 @@ def _outcomes(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
     tones = dict.fromkeys(rows.having("differs_from_issued"), "warn")
 
     looked_into = places.looked_into() | tones.keys()
+    request = functools.cache(lambda asked: _request(asked, places))  # that of one row is others' too
 
     def ours(start: int, stop: int) -> Block:
         return [
@@ -55,7 +57,7 @@ def _outcomes(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
                 else ""
                 for position in range(start, stop)
             ],
-            [_request(asked, places) for asked in rows.requests[start:stop]],
+            list(map(request, rows.requests[start:stop])),
             rows.last_day[start:stop],
         ]
 

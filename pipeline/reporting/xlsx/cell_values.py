@@ -3,7 +3,10 @@
 import datetime
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
@@ -60,12 +63,12 @@ class Cells:
     """How values are shown in one workbook: in its formats and its language."""
 
     def __init__(self, formats: Formats, lang: Lang) -> None:
-        self._formats = formats
+        self.formats = formats
         self._lang = lang
 
     def shown(self, value: Any, style: Style) -> tuple[Any, Any]:
         """What to write for a value in a column of that style, and its format."""
-        formats = self._formats
+        formats = self.formats
         if isinstance(value, str) and style in _TEXTS:
             return value, formats.text
         if style is Style.ANSWER:
@@ -81,14 +84,14 @@ class Cells:
 
     def special(self, value: Any, style: Style, *, linked: bool, marked: bool, tone: str) -> tuple[Any, Any]:
         """The same for a value that is a link, marked, or in another tone than its own; what is blank is None."""
-        formats = self._formats
+        formats = self.formats
         shown, look = self.shown("" if value is None else value, style)
         look = formats.tones[tone] if tone else formats.special(look, link=linked, marked=marked)
         return None if shown == "" else shown, look
 
     def _by_type(self, value: Any) -> tuple[Any, Any]:
         """A value by its own type, whatever the column is for; what no cell can hold is written out."""
-        formats = self._formats
+        formats = self.formats
         if isinstance(value, int | float) and math.isfinite(value):
             return value, formats.plain
         if isinstance(value, datetime.date) and value.isoformat() >= _FIRST_DAY:
@@ -104,3 +107,11 @@ class Cells:
 def is_money(value: Any) -> bool:
     """Whether two decimals show all of a number."""
     return isinstance(value, float) and math.isfinite(value) and value == round(value, _MONEY_DECIMALS)
+
+
+def all_money(values: Sequence[float]) -> bool:
+    """Whether `is_money` is true of every one of these; not always where one is beyond 10**13, which has to be looked at by itself."""
+    numbers = np.array(values)
+    with np.errstate(over="ignore"):
+        rounded = numbers.round(_MONEY_DECIMALS)
+    return bool((np.isfinite(numbers) & (rounded == numbers)).all())

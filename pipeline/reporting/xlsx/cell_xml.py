@@ -23,8 +23,9 @@ ROW = "\0"
 _TRAP = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 
 _SPECIAL = re.compile(r"[&<>_]|^\s|\s$")  # as few texts have
-_SPECIAL_AMONG = re.compile(r"[&<>_]|^ | $|\| | \|")  # printable texts, put together with "|"
-_UNQUOTED = re.compile('[&<>"\n\t]')
+# Of printable texts that have "|" before, between and behind them.
+_SPECIAL_AMONG = ("&", "<", ">", "_", "| ", " |")
+_UNQUOTED = ("&", "<", ">", '"', "\n", "\t")
 _IN_QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
@@ -49,8 +50,8 @@ def cell_xml(column: str, value: Any, look: CellLook) -> str:
 
 def texts_xml(column: str, texts: Sequence[str], look: CellLook) -> list[str] | None:
     """Texts as `cell_xml` would write each, all at once; None where one of them has to be looked at."""
-    together = "|".join(texts)
-    if not together.isprintable() or _SPECIAL_AMONG.search(together) or 2 * max(map(len, texts)) > LONGEST:
+    together = f"|{'|'.join(texts)}|"
+    if not together.isprintable() or _any(_SPECIAL_AMONG, together) or 2 * max(map(len, texts)) > LONGEST:
         return None
     start, end = f'<c r="{column}{ROW}" s="{look.style}" t="inlineStr"><is><t>', "</t></is></c>"
     return [start + text + end if text else "" for text in texts]
@@ -66,6 +67,17 @@ def link_xml(cell: str, place: str, shown: Any) -> str:
     """What makes a cell a link to a place of the same workbook ("internal:…"); `shown` is what stands in it."""
     text = fit(shown) if isinstance(shown, str) else " "
     return f'<hyperlink ref="{cell}" location="{_quoted(place.removeprefix("internal:"))}" display="{_quoted(text)}"/>'
+
+
+def links_xml(column: str, first: int, places: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Links of a column's cells from the row `first` on, as `link_xml` would write each; the texts are such as `texts_xml` takes."""
+    each = enumerate(zip(places, texts, strict=True), first)
+    if _any(_UNQUOTED, "".join([*places, *texts])):
+        return [link_xml(f"{column}{number}", *link) for number, link in each]
+    return [
+        f'<hyperlink ref="{column}{number}" location="{place.removeprefix("internal:")}" display="{text}"/>'
+        for number, (place, text) in each
+    ]
 
 
 def rows_xml(first: int, columns: Sequence[Iterable[str]], heights: Iterable[float | None]) -> bytes:
@@ -92,7 +104,11 @@ def _number(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    return escape(text, _IN_QUOTES) if _UNQUOTED.search(text) else text
+    return escape(text, _IN_QUOTES) if _any(_UNQUOTED, text) else text
+
+
+def _any(marks: Iterable[str], text: str) -> bool:
+    return any(mark in text for mark in marks)
 
 
 def _text(text: str, font: str) -> str:

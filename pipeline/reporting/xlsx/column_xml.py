@@ -7,16 +7,18 @@ short texts or numbers that need no care, which is seen of many at once.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from numbers import Number
 from typing import Any, NamedTuple
 
-from pipeline.model.text_width import fit_on_a_line
+from pipeline.model.text_width import perhaps_longer
 from pipeline.reporting.links import Cell
-from pipeline.reporting.xlsx.cell_values import Cells, is_money
+from pipeline.reporting.xlsx.cell_values import Cells, all_money
 from pipeline.reporting.xlsx.cell_xml import (
     CellLook,
     cell_xml,
     link_xml,
+    links_xml,
     numbers_xml,
     texts_xml,
 )
@@ -74,9 +76,8 @@ class Column:
         self._lines: dict[Any, float] = {}  # of values that take more than one
         self._shown: dict[_Special, Any] = {}  # of links
 
-    def take(self, values: Sequence[Any], first: int) -> Taken:
-        """Values of rows from the number `first` on."""
-        kinds = set(map(type, values))
+    def take(self, values: Sequence[Any], kinds: AbstractSet[type], first: int) -> Taken:
+        """Values, of these types, of rows from the number `first` on."""
         taken = self._all_alike(values, kinds, first)
         if taken is None:
             keys: Sequence[Any] = values
@@ -88,8 +89,8 @@ class Column:
         self._forget()
         return taken
 
-    def _all_alike(self, values: Sequence[Any], kinds: set[type], first: int) -> Taken | None:
-        """Texts, links or amounts that hardly ever come again, None where they do or have to be looked at one by one."""
+    def _all_alike(self, values: Sequence[Any], kinds: AbstractSet[type], first: int) -> Taken | None:
+        """Texts, links or numbers that hardly ever come again, None where they do or have to be looked at one by one."""
         if self._style in (Style.STATUS, Style.ANSWER):
             return None
         if kinds == {str}:
@@ -97,14 +98,15 @@ class Column:
             return self._together(values, look)
         if kinds == {Cell}:
             return self._together_as_links(values, first)
-        if kinds == {float} and self._style is Style.MONEY and all(map(is_money, values)):
+        amounts = kinds == {float} and self._style is Style.MONEY and all_money(values)
+        if amounts or (kinds == {int} and self._style in (Style.COUNT, Style.LINE)):
             _, look = self._cells.shown(values[0], self._style)
             return Taken(numbers_xml(self._letters, values, self._looks[look]), None, [])
         return None
 
     def _together_as_links(self, cells: Sequence[Cell], first: int) -> Taken | None:
-        ways = {(bool(link), marked, tone) for _, link, marked, tone in cells}
-        texts: list[Any] = [cell.value for cell in cells]
+        texts, places, marks, tones = zip(*cells, strict=True)
+        ways = set(zip(map(bool, places), marks, tones, strict=True))
         if len(ways) > 1 or set(map(type, texts)) != {str} or "" in texts:
             return None
         ((linked, marked, tone),) = ways
@@ -112,9 +114,7 @@ class Column:
         taken = self._together(texts, look)
         if taken is None or not linked:
             return taken
-        numbered = enumerate(zip(cells, texts, strict=True), first)
-        found = [link_xml(f"{self._letters}{number}", cell.link, text) for number, (cell, text) in numbered]
-        return taken._replace(links=found)
+        return taken._replace(links=links_xml(self._letters, first, places, texts))
 
     def _links(self, values: Sequence[Any], keys: Sequence[Any], first: int) -> list[str]:
         return [
@@ -129,16 +129,14 @@ class Column:
         xml = texts_xml(self._letters, texts, self._looks[look])
         if xml is None:
             return None
-        if fit_on_a_line(texts, self._width):
-            return Taken(xml, None, [])
-        for text in texts:
+        for text in perhaps_longer(texts, self._width):
             self._measure(text, text)
         return Taken(xml, self._lines_of(texts), [])
 
     def _lines_of(self, keys: Sequence[Any]) -> list[float] | None:
         return [self._lines.get(key, 1) for key in keys] if self._lines else None
 
-    def _one_by_one(self, keys: Sequence[Any], kinds: set[type]) -> list[str]:
+    def _one_by_one(self, keys: Sequence[Any], kinds: AbstractSet[type]) -> list[str]:
         numbers = [kind for kind in kinds if issubclass(kind, Number)]
         if len(numbers) > 1:
             return [self._known[type(key)][key] for key in keys]

@@ -1,6 +1,7 @@
 """The rows of one sheet: from values, column by column, to its XML and its links."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice, repeat
 from typing import Any
 
@@ -45,9 +46,13 @@ class SheetRows:
             for at, (field, width) in enumerate(zip(self._fields, self._widths, strict=True))
         ]
         for start, whole in self._blocks():
-            block = _with_links(whole, links.MOST_LINKS - len(self.links))
+            kinds = [set(map(type, values)) for values in whole]
+            block = _with_links(whole, kinds, links.MOST_LINKS - len(self.links))
             number = _FIRST_ROW + start
-            taken = [column.take(values, number) for column, values in zip(columns, block, strict=True)]
+            taken = [
+                column.take(values, of_values, number)
+                for column, values, of_values in zip(columns, block, kinds, strict=True)
+            ]
             self.links += [link for column in taken for link in column.links]
             seen = [column for column, field in zip(taken, self._fields, strict=True) if not field.hidden]
             yield rows_xml(number, [column.xml for column in taken], _heights(seen))
@@ -56,7 +61,7 @@ class SheetRows:
         """The rows by XlsxWriter alone: the same cells as `xml` makes, many times slower."""
         left = links.MOST_LINKS
         for start, whole in self._blocks():
-            block = _with_links(whole, left)
+            block = _with_links(whole, [set(map(type, values)) for values in whole], left)
             for row, values in enumerate(zip(*block, strict=True), _FIRST_ROW - 1 + start):
                 lines = [
                     self._write_cell(sheet, row, column, value, cells) for column, value in enumerate(values)
@@ -105,21 +110,22 @@ def _height(lines: float) -> float:
     return 3 + LINE_POINTS * lines
 
 
-def _with_links(block: Block, most: int) -> Block:
-    """The rows with so many links at most; the others' values stand alone."""
+def _with_links(block: Block, kinds: Sequence[AbstractSet[type]], most: int) -> Block:
+    """The rows, whose values are of these types by column, with so many links at most; the others' values stand alone."""
+    holding = [column for column, of_values in enumerate(kinds) if Cell in of_values]
     linked = [
         (row, column)
-        for column, values in enumerate(block)
-        if Cell in set(map(type, values))
-        for row, value in enumerate(values)
+        for column in holding
+        for row, value in enumerate(block[column])
         if type(value) is Cell and value.link
     ]
     if len(linked) <= most:
         return block
-    columns = [list(values) for values in block]
+    columns = {column: list(block[column]) for column in holding}
     for row, column in sorted(linked)[max(most, 0) :]:
-        columns[column][row] = columns[column][row]._replace(link="")
-    return columns
+        value, _, marked, tone = columns[column][row]
+        columns[column][row] = Cell(value, "", marked, tone)
+    return [columns.get(column, values) for column, values in enumerate(block)]
 
 
 def by_column(rows: Iterable[Sequence[Any]]) -> Rows:

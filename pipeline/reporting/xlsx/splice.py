@@ -9,6 +9,7 @@ That rests on how XlsxWriter writes. Where another version writes otherwise (`fi
 rows too (`row_stream.SheetRows.write`), slower, and the cells are the same.
 """
 
+import contextlib
 import functools
 import io
 import re
@@ -22,12 +23,15 @@ import xlsxwriter
 from pipeline.model.message import N_
 from pipeline.reporting.xlsx.cell_values import Cells
 from pipeline.reporting.xlsx.cell_xml import CellLook
+from pipeline.reporting.xlsx.forked_pieces import made_beside
 from pipeline.reporting.xlsx.row_stream import SheetRows
 
 #: Of zlib's levels the one that takes a quarter of the usual time, for a fifth more of space.
 _LEVEL = 1
 #: Cells of a sheet that may come to more than 2 GB, which a package has to know before.
 _MANY = 4_000_000
+#: Cells of a sheet that take longer than to begin a process for them, which is some twentieth of a second.
+_WORTH_A_PROCESS = 100_000
 
 _PART = "xl/worksheets/sheet{}.xml"
 _ROW = re.compile(r'<row r="2".*?</row>', re.DOTALL)
@@ -60,32 +64,40 @@ def write_pattern(sheet: Any, formats: Sequence[Any]) -> None:
 
 
 def put_in_rows(
-    package: IO[bytes],
-    rows: Mapping[int, SheetRows],
-    cells: Cells,
-    formats: Sequence[Any],
-    finished: IO[bytes],
+    package: IO[bytes], rows: Mapping[int, SheetRows], cells: Cells, finished: IO[bytes], folder: str
 ) -> None:
-    """Write the package again, with these rows; they are by their sheet's place in the workbook."""
-    of_part = {_PART.format(place + 1): sheet for place, sheet in rows.items()}
+    """Write the package again, with these rows; they are by their sheet's place in the workbook. `folder` is for what is half made."""
+    sheets = {_PART.format(place + 1): sheet for place, sheet in rows.items()}
+    sizes = {name: sheet.count * sheet.columns for name, sheet in sheets.items()}
+    longest = max(sizes, key=sizes.__getitem__, default="")
+
+    def pieces(name: str) -> Iterator[bytes]:
+        content = made.read(name)
+        if name in sheets:
+            yield from _with_rows(content.decode(), sheets[name], cells)
+        else:
+            yield content
+
     with (
         zipfile.ZipFile(package) as made,
         zipfile.ZipFile(finished, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as whole,
+        made_beside(functools.partial(pieces, longest), folder)
+        if sizes.get(longest, 0) > _WORTH_A_PROCESS
+        else contextlib.nullcontext(pieces(longest)) as of_longest,
     ):
         for name in made.namelist():
-            sheet, content = of_part.get(name), made.read(name)
-            large = sheet is not None and sheet.count * sheet.columns > _MANY
-            pieces = _with_rows(content.decode(), sheet, cells, formats) if sheet else (content,)
+            large = sizes.get(name, 0) > _MANY
             # In a thread of its own, since zlib lets Python go on: the next piece is made meanwhile, and no more than that.
             with whole.open(name, "w", force_zip64=large) as part, ThreadPoolExecutor(1) as compressing:
                 written = compressing.submit(part.write, b"")
-                for piece in pieces:
+                for piece in of_longest if name == longest else pieces(name):
                     written.result()
                     written = compressing.submit(part.write, piece)
                 written.result()
 
 
-def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any]) -> Iterator[bytes]:
+def _with_rows(xml: str, sheet: SheetRows, cells: Cells) -> Iterator[bytes]:
+    formats = cells.formats.of_values
     found = _found(xml, formats)
     if found is None:
         raise OSError(N_("this version of XlsxWriter writes a sheet in another way than is known here"))

@@ -16,7 +16,8 @@ from pipeline.carrier.client import Client
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger.attempt_changes import Again, Ended
-from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
+from pipeline.ledger_postgresql.worker_part import Part
 from pipeline.ledger_postgresql.worker_turns import Claimed
 from pipeline.model.message import NOTHING, Message, message, without_names
 from pipeline.model.outcome import Outcome

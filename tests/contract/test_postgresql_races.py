@@ -24,8 +24,9 @@ from pipeline.ledger_postgresql.open_runs import open_runs
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
-from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
+from pipeline.ledger_postgresql.worker_part import Part
 from pipeline.ledger_postgresql.worker_turns import Worker
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.message import verbatim

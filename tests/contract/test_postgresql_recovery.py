@@ -12,7 +12,7 @@ from pipeline.ledger.attempt_changes import Ended, GotAnswer
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.recovery import Unread
 from pipeline.ledger.settlements import Settlement
-from pipeline.ledger_postgresql import invitations, shared_writer
+from pipeline.ledger_postgresql import invitations, worker_membership
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.shared_recovery import put_in_order
@@ -280,7 +280,7 @@ def test_whoever_was_not_told_that_it_has_joined_joins_again_as_the_same(
             raise ServerAway("gone before it had said so")
         return one
 
-    monkeypatch.setattr(shared_writer, "Worker", joined)
+    monkeypatch.setattr(worker_membership, "Worker", joined)
     with closing(SharedWriter(ledger.url("worker"), lambda _: None, 1)) as writer:
         assert [str(one) for one in asked] == [writer.worker] * 2
         assert ledger.rows("SELECT count(*) FROM worker") == [(2,)]  # it, and the test's own

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from pipeline.ledger.attempt_changes import Ended
-from pipeline.ledger_postgresql import shared_writer
+from pipeline.ledger_postgresql import turn_thread
 from pipeline.ledger_postgresql.issued_run import IssuedRun
-from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
+from pipeline.ledger_postgresql.worker_part import Part
 from pipeline.ledger_postgresql.worker_turns import Worker
 from pipeline.submission import shared_run
 from tests.contract.conftest import Begin
@@ -50,7 +51,7 @@ def test_a_sender_names_those_that_claims_wait_for_again_and_again(
     ledger.plan(itinerary(1))
     heard = Worker(ledger.connect("worker"))
     restarted_without(ledger, ledger.worker)
-    monkeypatch.setattr(shared_writer, "_SAY_AGAIN", 0.0)
+    monkeypatch.setattr(turn_thread, "_SAY_AGAIN", 0.0)
 
     async def waits(writer: SharedWriter) -> None:
         writer.begin(Part(ledger.run, 1, asyncio.get_running_loop(), lambda *_: None))

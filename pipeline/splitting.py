@@ -104,7 +104,7 @@ class Requests(LazySequence[Request]):
         return Request(voucher, market, Header(*header), tuple(map(self._charge, members)))
 
     def _charge(self, row: int) -> Charge:
-        ticket_no, charge, product, passenger_name, amount = (column[row] for column in self._of_charges)
+        ticket_no, charge, product, passenger_name, amount = self._of_charges[row]
         return Charge(
             Identity(ticket_no, charge, product), passenger_name, amount, row, self._wire(charge, product)
         )
@@ -115,13 +115,11 @@ class Requests(LazySequence[Request]):
         return [self._rows.text(name).tolist() for name in ("voucher", "market", *HEADER)]
 
     @functools.cached_property
-    def _of_charges(self) -> list[list[Any]]:
-        """What a charge is, its passenger and its amount, likewise."""
+    def _of_charges(self) -> list[tuple[Any, ...]]:
+        """What a charge is, its passenger and its amount, by row."""
         rows = self._rows
-        return [
-            column.tolist()
-            for column in (rows.ticket_no, rows.charge, rows.product, rows.passenger_name, rows.amount)
-        ]
+        columns = (rows.ticket_no, rows.charge, rows.product, rows.passenger_name, rows.amount)
+        return [*zip(*(column.tolist() for column in columns), strict=True)]
 
     @functools.cached_property
     def ids(self) -> Sequence[str]:

@@ -14,7 +14,11 @@ from pipeline.model.job import Progress
 def drawn(
     stack: contextlib.ExitStack, title: str, states: Callable[[Progress], str]
 ) -> Callable[[Progress], None]:
-    """What draws the progress it is given; the bar appears with the first, and is gone when the stack ends."""
+    """What draws the progress it is given; the bar appears with the first, and moves until all is done or the stack ends.
+
+    Then its thread has ended: a process without other threads makes a long workbook quicker (`reporting/xlsx/forked_pieces.py`).
+    """
+    drawing = stack.enter_context(contextlib.ExitStack())
     bar = Bar(
         TextColumn(title),
         BarColumn(),
@@ -31,7 +35,7 @@ def drawn(
         nonlocal begun
         if not begun:
             begun = time.monotonic()
-            stack.enter_context(bar)
+            drawing.enter_context(bar)
         rate = f"{progress.done / max(time.monotonic() - begun, 0.001):.0f}/s"
         bar.update(
             task,
@@ -41,5 +45,7 @@ def drawn(
             states=states(progress),
             visible=True,
         )
+        if progress.done == progress.total:
+            drawing.close()
 
     return show

@@ -6,7 +6,7 @@ further request leaves.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -30,6 +30,9 @@ from pipeline.submission.failures_in_a_row import FailuresInARow
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
 from pipeline.submission.retry import TRIES, may_be_tried_again, pause
+
+_Ready = tuple[Attempt, Leaving]
+_Sent = tuple[Attempt, Try]
 
 
 @dataclass
@@ -60,6 +63,10 @@ class RequestSender:
             self._watch,
         )
         self._replied = asyncio.Event()  # whether the first attempt came to anything
+        self._ready: deque[_Ready] = deque()
+        self._results: dict[int, Result] = {}
+        self._states: Counter[str] = Counter()
+        self._undecided: list[_Sent] = []
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -67,81 +74,85 @@ class RequestSender:
         The first goes alone: what stops the run for all of them (a wrong encryption key) leaves one in doubt then, not as
         many as may be in flight.
         """
-        results: dict[int, Result] = {}
-        states: Counter[str] = Counter()
-        queue = iter(attempts)
-        undecided: list[tuple[Attempt, Try]] = []
-        ended: asyncio.Queue[tuple[Attempt, Try] | None] = asyncio.Queue()
+        self._total, self._queue = len(attempts), iter(attempts)
+        async with asyncio.TaskGroup() as lanes:
+            for _ in range(min(self.profile.submission.concurrency, len(attempts))):
+                lanes.create_task(self._lane())
+                await self._replied.wait()
+        for attempt, last in self._undecided:
+            await self._over((attempt, self._decided(last)))
+        return [self._results[attempt.attempt_id] for attempt in attempts]
 
-        async def work() -> None:
-            for attempt in queue:
-                last = await self._settled(attempt)
-                if last.undecided is None:
-                    # Not waited for: what this one came to and the next one's `sending` go to disk together, in that order.
-                    ended.put_nowait((attempt, last))
-                else:
-                    undecided.append((attempt, last))
+    async def _lane(self) -> None:
+        """Requests one after another; what one came to and the next one's `sending` go to disk together, in that order."""
+        before: _Sent | None = None
+        while ready := self._next():
+            attempt, one = ready
+            last = await self._settled(attempt, one, before)
+            before = (attempt, last) if last.undecided is None else None
+            if before is None:
+                self._undecided.append((attempt, last))
+        await self._over(before)
 
-        async def finish() -> None:
-            while one := await ended.get():
-                attempt, last = one
-                await self._recorded(attempt.request, last)
-                results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
-                states[last.outcome.state] += 1
-                self.progress(Progress(len(attempts), states))
+    def _next(self) -> _Ready | None:
+        if not self._ready:
+            self._make_ready()
+        return self._ready.popleft() if self._ready else None
 
-        async with asyncio.TaskGroup() as finishing:
-            finishing.create_task(finish())
-            async with asyncio.TaskGroup() as lanes:
-                for _ in range(min(self.profile.submission.concurrency, len(attempts))):
-                    lanes.create_task(work())
-                    await self._replied.wait()
-            for attempt, last in undecided:
-                ended.put_nowait((attempt, self._decided(last)))
-            ended.put_nowait(None)
-        return [results[attempt.attempt_id] for attempt in attempts]
+    def _make_ready(self) -> None:
+        """Make one more request, if there is one, so that it can leave as soon as it is claimed."""
+        if attempt := next(self._queue, None):
+            request = attempt.request
+            body = request_body(request, self.profile, self.cipher)
+            doubted = self.doubts.about(request)
+            one = Leaving(attempt.attempt_id, attempt.attempt, request.asked, body, doubted)
+            self._ready.append((attempt, one))
 
-    async def _settled(self, attempt: Attempt) -> Try:
+    async def _settled(self, attempt: Attempt, one: Leaving, before: _Sent | None) -> Try:
         """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
-        attempt_id, number, last = attempt.attempt_id, attempt.attempt, None
+        last = None
         for tries in range(1, TRIES + 1):
             if self.halt.reason:
                 break
-            last = await self._tried(attempt_id, attempt.request, number)
+            last = await self._tried(attempt, one, before)
+            before = None
             self._replied.set()  # whatever it came to: the others need not wait for its retries
             outcome = last.outcome
             if not may_be_tried_again(outcome, tries):
                 break
-            await self._recorded(attempt.request, last)
+            await self._recorded(attempt, last)
             await self.halt.pause(pause(tries, outcome.retry_after))
             if self.halt.reason:
                 break
-            again = await self._attempts.kept(self.writer.commit(Again(attempt_id)))
+            again = await self._attempts.kept(self.writer.commit(Again(one.attempt_id)))
             if self.halt.reason:  # it stays planned, and is forgotten
                 break
-            attempt_id, number = cast("tuple[int, int]", again)
+            one.attempt_id, one.number = cast("tuple[int, int]", again)
+        await self._over(before)
         self._replied.set()
-        return last or Try(number, self._stopped())
+        return last or Try(one.number, self._stopped())
 
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self.halt.reason)
 
-    async def _tried(self, attempt_id: int, request: Request, number: int) -> Try:
+    async def _tried(self, attempt: Attempt, one: Leaving, before: _Sent | None) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
-        body = request_body(request, self.profile, self.cipher)
         clock = asyncio.get_running_loop().time
         if self._pace:
+            await self._over(before)  # it may be long until this one leaves
+            before = None
             await self.halt.pause(self._pace.turn(clock()))
-        if self.halt.reason or not await self._claimed(attempt_id):
+        claimed = not self.halt.reason and await self._claimed(one.attempt_id)
+        await self._over(before)  # which went to disk with it, so that its connection is free
+        if not claimed:
             outcome = self._stopped()
-            self.ended(request, number, outcome)
-            return Try(number, outcome)
+            self.ended(attempt.request, one.number, outcome)
+            return Try(one.number, outcome)
         while self._pace and not self.halt.reason and (wait := self._pace.leave(clock())):
             await self.halt.pause(wait)
-        one = Leaving(attempt_id, number, request.asked, body, self.doubts.about(request))
         if self.halt.reason:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
-            return Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)))
+            return Try(one.number, outcome, self.writer.commit(Ended(one.attempt_id, outcome)))
         return await self._attempts.send(one)
 
     def _decided(self, last: Try) -> Try:
@@ -152,19 +163,30 @@ class RequestSender:
         return last
 
     async def _claimed(self, attempt_id: int) -> bool:
-        """Whether its `sending` is on disk."""
+        """Whether its `sending` is on disk; while it goes there, with those of others, another request is made."""
+        claimed = self.writer.commit(Sending(attempt_id))
+        asyncio.get_running_loop().call_soon(self._make_ready)
         try:
-            await self.writer.commit(Sending(attempt_id))
+            await claimed
         except LedgerProblem as problem:
             self.halt.stop(problem.message)
             return False
         return True
 
-    async def _recorded(self, request: Request, last: Try) -> None:
-        """Wait until an outcome is on disk, as the ledger takes it, and tell of it."""
+    async def _over(self, sent: _Sent | None) -> None:
+        """Wait until what a request came to is on disk, and tell of it."""
+        if sent is not None:
+            attempt, last = sent
+            await self._recorded(attempt, last)
+            self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
+            self._states[last.outcome.state] += 1
+            self.progress(Progress(self._total, self._states))
+
+    async def _recorded(self, attempt: Attempt, last: Try) -> None:
+        """Wait until an outcome is on disk, as the ledger takes it, and tell of its attempt's end."""
         if last.recorded is not None:
             await self._attempts.recorded(last)
-            self.ended(request, last.number, last.outcome)
+            self.ended(attempt.request, last.number, last.outcome)
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""

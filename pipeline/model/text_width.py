@@ -55,16 +55,13 @@ def cells_wide(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_cells_of, text))
 
 
-def perhaps_longer(texts: Sequence[str], width: float) -> Sequence[str]:
-    """Those of these texts that may take more than one line in a cell of that width, as is seen of their length and of the widest letter among them.
+def perhaps_longer(texts: Sequence[str], width: float) -> list[str]:
+    """Those of these texts, without line breaks, that may take more than one line in a cell of that width, by their length and their widest letter.
 
     >>> perhaps_longer(["9991000218193", "9991000003064"], 16), perhaps_longer(["WWWWWWWWWWWWW", "i"], 16)
     ([], ['WWWWWWWWWWWWW'])
     """
-    letters = set("".join(texts))
-    if "\n" in letters:
-        return texts
-    sure = _room(width) / max(map(_wide_is, letters), default=_WIDE)
+    sure = _room(width) / max(map(_wide_is, set("".join(texts))), default=_WIDE)
     return [text for text in texts if len(text) > sure]
 
 

@@ -115,6 +115,7 @@ AMOUNTS = [at / 100 for at in range(100, 130)]
         ([*AMOUNTS, 12.345], Style.MONEY),
         ([*AMOUNTS, float("inf")], Style.MONEY),
         ([*range(1, 31)], Style.LINE),
+        ([*range(1, 31)], Style.IDENTIFIER),
         (AMOUNTS, Style.TEXT),
     ],
 )

@@ -59,7 +59,7 @@ def submitted(
     job, ledger = run.job, run.ledger
     epoch, ledger_id = ledger.epoch, ledger.ledger_id  # before anything is sent, as all that the result needs
     ledger.note_judgements(run.number, _judgements(rows.verdicts))
-    clear = [request for request in rows.requests if unclear.keys().isdisjoint(_tickets(request))]
+    clear = [request for request in rows.requests if not _unclear_tickets(request, unclear)]
     if held_up:
         outcome = Outcome("not_sent", "run_stopped", detail=held_up)
         sent = Sent(
@@ -126,10 +126,14 @@ def _tickets(request: Request) -> set[str]:
     return {charge.identity.ticket_no for charge in request.charges}
 
 
+def _unclear_tickets(request: Request, unclear: Mapping[str, Message]) -> list[str]:
+    return sorted(unclear.keys() & _tickets(request)) if unclear else []  # hardly ever are there any
+
+
 def _kept_back(requests: Iterable[Request], unclear: Mapping[str, Message]) -> Iterator[Result]:
     """The requests that are not sent because of what is said of their tickets."""
     for request in requests:
-        if found := sorted(unclear.keys() & _tickets(request)):
+        if found := _unclear_tickets(request, unclear):
             yield Result(request, 0, Outcome("not_sent", "run_stopped", detail=unclear[found[0]]))
 
 

@@ -24,7 +24,7 @@ def charge_details(table: Table, rows: Rows) -> Details:
     parts = {
         name: frame[name].tolist()
         for name in {part for each in COMPONENTS.values() for part in each}
-        if name in frame
+        if name in frame and frame[name].any()
     }
     own = [str(name) for name in cells if name not in COLUMN and not _IDENTITY.search(str(name))][
         :_MOST_COLUMNS
@@ -40,7 +40,8 @@ def charge_details(table: Table, rows: Rows) -> Details:
 
     def details(row: int) -> tuple[str, str]:
         line = lines[row]
-        given = {name: parts[name][line] for name in COMPONENTS.get(charges[row], ()) if parts[name][line]}
+        names = COMPONENTS.get(charges[row], ()) if parts else ()
+        given = {name: parts[name][line] for name in names if name in parts and parts[name][line]}
         values = (_text(column[line]) for column in carried)
         return _adding_up(given, amounts[row]) if given else "{}", as_object(*values)
 

@@ -6,6 +6,7 @@ further request leaves.
 """
 
 import asyncio
+import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,8 @@ class RequestSender:
             self._watch,
         )
         self._replied = asyncio.Event()  # whether the first attempt came to anything
+        self._planned: Sequence[Attempt] = ()
+        self._made = 0  # of these, so many were made ready
         self._ready: deque[_Ready] = deque()
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
@@ -74,7 +77,7 @@ class RequestSender:
         The first goes alone: what stops the run for all of them (a wrong encryption key) leaves one in doubt then, not as
         many as may be in flight.
         """
-        self._total, self._queue = len(attempts), iter(attempts)
+        self._planned = attempts
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(self.profile.submission.concurrency, len(attempts))):
                 lanes.create_task(self._lane())
@@ -101,12 +104,18 @@ class RequestSender:
 
     def _make_ready(self) -> None:
         """Make one more request, if there is one, so that it can leave as soon as it is claimed."""
-        if attempt := next(self._queue, None):
+        if self._made < len(self._planned):
+            attempt = self._planned[self._made]
             request = attempt.request
             body = request_body(request, self.profile, self.cipher)
             doubted = self.doubts.about(request)
             one = Leaving(attempt.attempt_id, attempt.attempt, request.asked, body, doubted)
             self._ready.append((attempt, one))
+            self._made += 1
+
+    def _make_ahead(self) -> None:
+        with contextlib.suppress(Exception):  # whoever needs it finds it not made, and is told why
+            self._make_ready()
 
     async def _settled(self, attempt: Attempt, one: Leaving, before: _Sent | None) -> Try:
         """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
@@ -165,7 +174,7 @@ class RequestSender:
     async def _claimed(self, attempt_id: int) -> bool:
         """Whether its `sending` is on disk; while it goes there, with those of others, another request is made."""
         claimed = self.writer.commit(Sending(attempt_id))
-        asyncio.get_running_loop().call_soon(self._make_ready)
+        asyncio.get_running_loop().call_soon(self._make_ahead)
         try:
             await claimed
         except LedgerProblem as problem:
@@ -180,7 +189,7 @@ class RequestSender:
             await self._recorded(attempt, last)
             self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
             self._states[last.outcome.state] += 1
-            self.progress(Progress(self._total, self._states))
+            self.progress(Progress(len(self._planned), self._states))
 
     async def _recorded(self, attempt: Attempt, last: Try) -> None:
         """Wait until an outcome is on disk, as the ledger takes it, and tell of its attempt's end."""

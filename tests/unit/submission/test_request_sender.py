@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
@@ -619,6 +620,17 @@ def test_results_are_of_the_requests_in_their_order(bench: Bench) -> None:
     results = bench.submit(requests, yes)
     assert [result.request.request_id for result in results] == [request.request_id for request in requests]
     assert [(progress.done, progress.total) for progress in bench.progress][-1] == (6, 6)
+
+
+def test_a_request_that_can_not_be_made_ends_the_run_when_it_is_its_turn(bench: Bench) -> None:
+    first, other, last = itineraries(3)
+    no_codes = replace(other, voucher="invoice")  # of its charge, which the rules would have held back
+    with pytest.raises(ExceptionGroup) as raised:
+        bench.submit([first, no_codes, last], no, concurrency=1)
+    assert raised.group_contains(ValueError, match="no wire codes")
+    assert bench.asked == [first.charges[0].identity.ticket_no]
+    states = bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id")
+    assert states == [("rejected",), ("planned",), ("planned",)]
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

@@ -487,6 +487,20 @@ def same_number(ticket_no: str) -> web.Response:
     return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
 
 
+def test_what_a_request_came_to_is_told_before_the_next_one_waits_for_its_turn(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, told = Pace.turn, []
+
+    def seen(pace: Pace, now: float) -> float:
+        told.append(len(bench.progress))
+        return turn(pace, now)
+
+    monkeypatch.setattr(Pace, "turn", seen)
+    bench.submit(itineraries(3), yes, concurrency=1, rate_per_second=50)
+    assert told == [0, 1, 2]
+
+
 def test_a_carrier_that_repeats_a_number_is_sent_ten_more_and_no_further(bench: Bench) -> None:
     bench.submit(itineraries(20), same_number, concurrency=1)
     assert len(bench.asked) == 1 + UNKNOWN_IN_A_ROW

@@ -77,12 +77,13 @@ class RequestSender:
         The first goes alone: what stops the run for all of them (a wrong encryption key) leaves one in doubt then, not as
         many as may be in flight.
         """
-        self._planned = attempts
+        self._planned, self._made = attempts, 0
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(self.profile.submission.concurrency, len(attempts))):
                 lanes.create_task(self._lane())
                 await self._replied.wait()
-        for attempt, last in self._undecided:
+        undecided, self._undecided = self._undecided, []
+        for attempt, last in undecided:
             await self._over((attempt, self._decided(last)))
         return [self._results[attempt.attempt_id] for attempt in attempts]
 

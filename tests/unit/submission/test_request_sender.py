@@ -636,6 +636,26 @@ def test_results_are_of_the_requests_in_their_order(bench: Bench) -> None:
     assert [(progress.done, progress.total) for progress in bench.progress][-1] == (6, 6)
 
 
+def test_the_next_request_is_made_before_the_one_before_it_leaves(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While that one's `sending` goes to disk, when there is nothing else to do."""
+    make, made, asked = pipeline.submission.request_sender.request_body, [], []
+
+    def noted(request: Request, *more: Any) -> bytes:
+        made.append(request.charges[0].identity.ticket_no)
+        return make(request, *more)
+
+    def answered(ticket_no: str) -> web.Response:
+        asked.append([*made])
+        return yes(ticket_no)
+
+    monkeypatch.setattr(pipeline.submission.request_sender, "request_body", noted)
+    bench.submit(itineraries(3), answered, concurrency=1)
+    assert [len(before) for before in asked] == [2, 3, 3]
+    assert made == bench.asked
+
+
 def test_a_request_that_can_not_be_made_ends_the_run_when_it_is_its_turn(bench: Bench) -> None:
     first, other, last = itineraries(3)
     no_codes = replace(other, voucher="invoice")  # of its charge, which the rules would have held back

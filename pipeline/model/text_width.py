@@ -32,9 +32,8 @@ class _Cells(dict[str, int]):
 
 _cells_of = _Cells().__getitem__
 _wide_is = _Letters((letter, width) for width, letters in _WIDTHS.items() for letter in letters).__getitem__
-_ONE_DIGIT = str.maketrans(
-    "123456789", "0" * 9
-)  # they are of one width, and lists of tickets' numbers of few shapes
+#: Digits are of one width, and lists of tickets' numbers of few shapes.
+_ONE_DIGIT = str.maketrans("123456789", "0" * 9)
 _COLUMN = 525  # of 10 points: what a column is measured by, a digit of the workbook's own letters
 _BESIDE = 1.3  # of a column's width, what stays free on its left and right
 _WORDS = re.compile("[!-~]+|[^!-~]")

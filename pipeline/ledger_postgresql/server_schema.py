@@ -19,7 +19,8 @@ _PARTS = (
     "database", "tables", "evidence_tables", "rules", "evidence_rules", "functions", "vouching", "evidence_functions", "copying",
     "roles",
 )  # fmt: skip
-_VERSION = 1
+#: Of tables and functions; of 1 some functions are missing that are asked for by now.
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,15 @@ def about(connection: LedgerConnection) -> About:
     if row is None:
         raise _no_ledger(connection.name)
     found = About(*row)
-    if found.version != _VERSION:
+    if found.version < _VERSION:
+        raise InputProblem(
+            "{server}: the ledger's version is {found}, this program's {ours}. With the program that it was made with, copy the ledger into a"
+            " file (voucher ledger copy-to FILE); then, with this one, prepare an empty database and copy that file into it",
+            server=connection.name,
+            found=found.version,
+            ours=_VERSION,
+        )
+    if found.version > _VERSION:
         raise InputProblem(
             "{server}: the ledger's version is {found}, this program's {ours}; update the program",
             server=connection.name,

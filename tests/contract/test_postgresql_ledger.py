@@ -319,10 +319,13 @@ def test_its_times_have_to_fit_together(postgresql: Server, bounds: Bounds) -> N
             about(connection)
 
 
-def test_another_version_is_refused(begin_shared: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = begin_shared()
-    monkeypatch.setattr(server_schema, "_VERSION", 2)
-    with pytest.raises(InputProblem, match="version is 1, this program's 2"):
+@pytest.mark.parametrize(("newer", "cure"), [(1, "copy the ledger into a file"), (-1, "update the program")])
+def test_another_version_is_refused(
+    begin_shared: Begin, monkeypatch: pytest.MonkeyPatch, newer: int, cure: str
+) -> None:
+    ledger, made_with = begin_shared(), server_schema._VERSION
+    monkeypatch.setattr(server_schema, "_VERSION", made_with + newer)
+    with pytest.raises(InputProblem, match=f"version is {made_with}, this program's .*{cure}"):
         about(ledger.connect("reader"))
 
 

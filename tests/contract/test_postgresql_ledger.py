@@ -304,7 +304,7 @@ def test_it_is_made_once_and_says_what_it_is(begin_shared: Begin) -> None:
     ledger = begin_shared()
     owner = ledger.connect("owner")
     found = about(owner)
-    assert found == About(1, found.ledger_id, OWNER.base_url, OWNER.agency, found.ledger_id, 30, 60, 3600)
+    assert found == About(2, found.ledger_id, OWNER.base_url, OWNER.agency, found.ledger_id, 30, 60, 3600)
     with pytest.raises(InputProblem, match="holds a ledger already"):
         prepare(owner, OWNER, PATIENT)
     assert about(owner) == found

@@ -36,7 +36,6 @@ from pipeline.model.message import NOTHING, message
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
 _PIECE = 1 << 16
-_TOLD_AT_ONCE = 32  # changes; nearly half of them are outcomes, which nobody waits for
 _A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
@@ -77,7 +76,6 @@ class Writer:
         self._requests = 0  # of them, those that a request waits for
         self._handed_over: deque[_Group] = deque()  # that the process has said nothing of yet
         self._untold = 0  # groups that are with the process, or are being spilled
-        self._to_tell: deque[tuple[_Waiting, Acknowledged | LedgerProblem]] = deque()
         self._looking = False  # whether it is going to be seen what is waiting
         self._idle = asyncio.Event()  # nothing waits, nor is being written
         self._idle.set()
@@ -132,7 +130,7 @@ class Writer:
         """Hand over at once where enough requests wait, else when everybody had a turn to join the group and no other is under way."""
         if self._requests >= self._enough:
             self._hand_over()
-        elif not self._looking and not self._to_tell:
+        elif not self._looking:
             self._looking = True
             self._loop.call_soon(self._look_again, 0, self._loop.time() + self._slow)
 
@@ -256,25 +254,15 @@ class Writer:
 
     def _acknowledge(self, group: _Group, results: _Results) -> None:
         self._untold -= 1
-        self._to_tell.extend(zip(group, results, strict=True))
-        self._tell_some()
-
-    def _tell_some(self) -> None:
-        """Not all in one turn of the event loop: uvloop writes at its end, and so the carrier would have no request before all were made."""
-        self._write(last=False)  # what came of those that were told before
-        for _ in range(min(_TOLD_AT_ONCE, len(self._to_tell))):
-            (_, done), result = self._to_tell.popleft()
+        for (_, done), result in zip(group, results, strict=True):
             if done.cancelled():
                 continue
             if isinstance(result, LedgerProblem):
                 done.set_exception(result)
             else:
                 done.set_result(result)
-        if self._to_tell:
-            self._loop.call_soon(self._tell_some)
-        else:
-            # If there is not enough, whoever was waiting has its turn first: what comes of that goes with the next group then.
-            self._look()
+        # If there is not enough, whoever was waiting has its turn first: what comes of that goes with the next group then.
+        self._look()
 
     def _keep(self, changes: Sequence[Change]) -> None:
         """Put into the spill file what is known and could not be put into the ledger; in no order, for no attempt is in two groups."""

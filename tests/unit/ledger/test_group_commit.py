@@ -126,36 +126,6 @@ def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any)
     assert list(book.states().values()).count("sending") == 2
 
 
-def test_the_first_of_a_group_go_on_before_the_last_are_told(book: Any, fare: Any) -> None:
-    """So that the carrier has requests while others are still made; what comes of all of them is one group again."""
-    attempts = book.plan(*(fare(number) for number in range(40)))
-    told: list[tuple[int, int]] = []
-
-    async def run() -> None:
-        loop, turns = asyncio.get_running_loop(), 0
-
-        def turn() -> None:
-            nonlocal turns
-            turns += 1
-            loop.call_soon(turn)
-
-        async def one(writer: Writer, attempt_id: int) -> None:
-            await writer.commit(Sending(attempt_id))
-            told.append((turns, attempt_id))
-            await writer.commit(GotAnswer(attempt_id, Answered(200, b"raw")))
-
-        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 100) as spill:
-            async with writer_by(book.connection, spill, 100) as writer:
-                loop.call_soon(turn)
-                await asyncio.gather(*(one(writer, attempt.attempt_id) for attempt in attempts))
-
-    with book.commits() as commits:
-        asyncio.run(run())
-    assert [attempt_id for _, attempt_id in told] == [attempt.attempt_id for attempt in attempts]
-    assert len({turn for turn, _ in told}) > 1
-    assert len(commits) == 2
-
-
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:
     one, same, other = book.plan(fare(1), fare(1, remarks="again"), fare(2))
     results = book.write(Sending(one.attempt_id), Sending(same.attempt_id), Sending(other.attempt_id))

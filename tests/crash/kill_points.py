@@ -372,11 +372,13 @@ def _say(line: str) -> None:
 def main() -> int:
     """The long form."""
     parser = argparse.ArgumentParser(prog="python -m tests.crash.kill_points")
-    parser.add_argument("--seeds", default="0..500", help="A..B, both included")
+    parser.add_argument("--seeds", default="0..500", help="A..B, both included, of 0..998")
     parser.add_argument("--points", type=int, default=6, help="kill points of each seed")
     parser.add_argument("--folder", type=Path, help="where points take place; default: a temporary one")
     given = parser.parse_args()
     first, last = map(int, given.seeds.split(".."))
+    if last >= _SLICES - 1:
+        parser.error(f"there are tickets for seeds below {_SLICES - 1}")
     folder = given.folder or Path(tempfile.mkdtemp(prefix="kill-points-"))
     folder.mkdir(parents=True, exist_ok=True)
     with forking_office(folder) as office:

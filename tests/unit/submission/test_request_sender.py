@@ -656,7 +656,9 @@ def test_the_next_request_is_made_before_the_one_before_it_leaves(
     assert made == bench.asked
 
 
-def test_a_request_that_can_not_be_made_ends_the_run_when_it_is_its_turn(bench: Bench) -> None:
+def test_a_request_that_can_not_be_made_ends_the_run_when_it_is_its_turn(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
     first, other, last = itineraries(3)
     no_codes = replace(other, voucher="invoice")  # of its charge, which the rules would have held back
     with pytest.raises(ExceptionGroup) as raised:
@@ -665,6 +667,7 @@ def test_a_request_that_can_not_be_made_ends_the_run_when_it_is_its_turn(bench: 
     assert bench.asked == [first.charges[0].identity.ticket_no]
     states = bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id")
     assert states == [("rejected",), ("planned",), ("planned",)]
+    assert not caplog.records  # the event loop has nothing to say of the making ahead that failed
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,7 @@ from aiohttp import web
 
 import pipeline.submission.attempt_sender
 import pipeline.submission.request_sender
+from pipeline.boot_time import boot_time
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
@@ -46,6 +48,7 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
+from pipeline.submission.attempt_sender import Leaving
 from pipeline.submission.failures_in_a_row import UNKNOWN_IN_A_ROW
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
@@ -777,6 +780,18 @@ def test_attempts_are_four_and_pauses_lie_between_them(bench: Bench, monkeypatch
     bench.submit(itineraries(1), lambda _: web.Response(status=429))
     assert asked == [(1, 7.0), (2, 7.0), (3, 7.0), (1, None), (2, None), (3, None)]
     assert len(bench.asked) == 2 * 4
+
+
+@pytest.mark.parametrize(("seconds", "asked"), [(-1, 0), (60, 1)])
+def test_a_request_is_written_by_its_time_or_not_at_all(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, seconds: int, asked: int
+) -> None:
+    """As a worker's request has one (`shared_sender`): beyond it another may have counted it as lost."""
+    timely = partial(Leaving, send_by=boot_time() + seconds)
+    monkeypatch.setattr(pipeline.submission.request_sender, "Leaving", timely)
+    monkeypatch.setattr(pipeline.submission.request_sender, "pause", lambda *_: 0)
+    (result,) = bench.submit(itineraries(1), yes)
+    assert (len(bench.asked), result.outcome.state) == (asked, "issued" if asked else "not_sent")
 
 
 def test_ten_unknown_outcomes_in_a_row_are_too_many(bench: Bench) -> None:

@@ -180,9 +180,16 @@ class Office:
 
 @pytest.fixture
 def office(desk: Desk, carrier: Carrier, postgresql: Server) -> Iterator[Office]:
+    with opened(desk, carrier, postgresql, BOUNDS) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def opened(desk: Desk, carrier: Carrier, postgresql: Server, bounds: Bounds) -> Iterator[Office]:
+    """An office whose ledger has these times."""
     url = postgresql.url(postgresql.new_database())
     with closing(connect(url)) as connection:
-        server_schema.prepare(connection, Owner(carrier.base_url, "AGENCY"), BOUNDS)
+        server_schema.prepare(connection, Owner(carrier.base_url, "AGENCY"), bounds)
         invitations.install(connection)
     desk.profile(carrier.base_url)
     desk.environment |= {"VOUCHER_PROFILE": "carrier.toml", "VOUCHER_LEDGER": url}
@@ -224,6 +231,19 @@ def test_a_month_is_issued_by_all_and_its_workbook_is_as_of_one_machine(office: 
     again = office.issue().end()
     assert (again.code, office.totals()) == (0, {"rows": 300, "already_issued": 300})
     assert len(office.carrier.issued) == 300
+
+
+def test_what_can_not_be_written_in_time_after_its_claim_does_not_leave(
+    desk: Desk, carrier: Carrier, postgresql: Server
+) -> None:
+    with opened(desk, carrier, postgresql, Bounds(0.0001, 6, 3600)) as office:
+        office.workbook(3)
+        ran = office.issue().end()
+        states = office.rows("SELECT DISTINCT state FROM voucher.attempt")
+    assert (ran.code, carrier.arrivals, states) == (3, [], [("not_sent",)]), ran.err
+    assert (
+        "could not be written in time after it was claimed" in (desk.folder / "tickets.xlsx.json").read_text()
+    )
 
 
 def test_a_newcomer_takes_part_in_a_run_that_is_on(office: Office) -> None:

@@ -106,7 +106,11 @@ class Turns:
             self._say_late() if self._queue.gone and not self._queue.failed else self._keep()
             return
         if self._lost_as:
-            raise WorkerGone("this worker may claim nothing more ({why})", why=self._lost_as)
+            raise WorkerGone(
+                "the ledger's server counts this machine as gone, as it did not hear of it in time or was told so ({why});"
+                " run the same command again",
+                why=self._lost_as,
+            )
         if self._must_vouch or self._shut:
             self._vouch()
         self._allot()

@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import functools
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
@@ -116,6 +116,10 @@ class Client:
             head, content = first
             while 100 <= head.code < 200 and head.code != _SWITCHING:  # what announces another answer is none
                 head, content = await protocol.read()
+            if (
+                not waiting
+            ):  # time was up after the head had come, and before this went on: nobody would end the rest
+                raise aiohttp.SocketTimeoutError
             waiting.append(content)
             answer = b""
             while len(answer) <= LARGEST_ANSWER and (more := await content.read(LARGEST_ANSWER)):
@@ -130,9 +134,11 @@ class Client:
         return Answered(head.code, answer, _short_ascii(head.headers.get("Retry-After", "")))
 
 
-def _give_up(waiting: "Iterable[AnswerProtocol | aiohttp.StreamReader]") -> None:
+def _give_up(waiting: "list[AnswerProtocol | aiohttp.StreamReader]") -> None:
+    """Time is up for what is waited for; from then on nothing is."""
     for one in waiting:
         one.set_exception(aiohttp.SocketTimeoutError())
+    waiting.clear()
 
 
 async def connect(

@@ -13,6 +13,10 @@ from pipeline.model.message import N_, message
 
 #: The turn met another one and is undone; it may be done again as it was.
 AGAIN = frozenset({"40001", "40P01"})
+#: Of a worker that may claim nothing more.
+GONE = N_(
+    "the ledger's server counts this machine as gone, as it did not hear of it in time or was told so ({why}); run the same command again"
+)
 
 
 class Refused(LedgerProblem):
@@ -50,12 +54,7 @@ _OURS: dict[str, tuple[type[LedgerProblem], str]] = {
         N_("the server may lose what it has acknowledged ({why}); set that right in postgresql.conf"),
     ),
     "VP003": (LedgerGap, N_("the ledger may lack something ({why}); compare the carrier's statement first")),
-    "VP004": (
-        WorkerGone,
-        N_(
-            "the ledger's server counts this machine as gone, as it did not hear of it in time or was told so ({why}); run the same command again"
-        ),
-    ),
+    "VP004": (WorkerGone, GONE),
     "VP005": (TurnOpen, N_("a turn of this worker was not acknowledged ({why})")),
     "VP006": (Refused, N_("that is no evidence yet ({why})")),
     "VP007": (ClaimsShut, N_("the server was started anew, and nothing is claimed for now ({why})")),

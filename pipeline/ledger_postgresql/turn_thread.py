@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Ended, GotAnswer
 from pipeline.ledger_postgresql.known_workers import awaited
 from pipeline.ledger_postgresql.sqlstates import (
+    GONE,
     ClaimsShut,
     LedgerGap,
     LedgerLacks,
@@ -106,11 +107,7 @@ class Turns:
             self._say_late() if self._queue.gone and not self._queue.failed else self._keep()
             return
         if self._lost_as:
-            raise WorkerGone(
-                "the ledger's server counts this machine as gone, as it did not hear of it in time or was told so ({why});"
-                " run the same command again",
-                why=self._lost_as,
-            )
+            raise WorkerGone(GONE, why=self._lost_as)
         if self._must_vouch or self._shut:
             self._vouch()
         self._allot()

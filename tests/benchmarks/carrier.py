@@ -181,7 +181,6 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--tls", type=Path)
     given = parser.parse_args()
-    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     import uvloop  # noqa: PLC0415 - where it installs, as the program has it
 
     os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

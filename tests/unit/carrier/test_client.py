@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from pathlib import Path
+from typing import Any
 from unittest.mock import ANY
 
 import pytest
@@ -13,6 +14,7 @@ from aiohttp.client_proto import ResponseHandler
 
 from pipeline.boot_time import boot_time
 from pipeline.carrier import client
+from pipeline.carrier.answer_protocol import AnswerProtocol
 from pipeline.carrier.client import LARGEST_ANSWER, connected
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message
@@ -235,6 +237,28 @@ def test_the_patience_with_one_answer_is_not_that_with_the_next_over_its_connect
     with carrying(answer) as carrier:
         assert asyncio.run(run(carrier.url)) == Answered(200, b"{}")
     assert len(set(carrier.connections)) == 1
+
+
+def test_time_that_is_up_just_as_an_answer_begins_is_up_for_the_rest_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its head has come, and time is up before whoever waits for it goes on; the rest never comes."""
+    read = AnswerProtocol.read
+
+    async def read_late(self: AnswerProtocol) -> Any:
+        came = await read(self)
+        await asyncio.sleep(0.2)
+        return came
+
+    async def run(url: str) -> Reply:
+        settings = Submission(concurrency=1, response_timeout_seconds=0.1)
+        async with connected(Profile(submission=settings), url, "the-api-key") as client:
+            monkeypatch.setattr(AnswerProtocol, "read", read_late)
+            reply, _ = await asyncio.wait_for(client.post("/", b"1"), 10)
+            return reply
+
+    with carrying(raw(http("200 OK", b"{}")[:-1])) as carrier:
+        assert asyncio.run(run(carrier.url)) == _LATE
 
 
 def test_an_answer_at_the_bound_is_whole() -> None:

@@ -116,9 +116,8 @@ class Client:
             head, content = first
             while 100 <= head.code < 200 and head.code != _SWITCHING:  # what announces another answer is none
                 head, content = await protocol.read()
-            if (
-                not waiting
-            ):  # time was up after the head had come, and before this went on: nobody would end the rest
+            # Time was up after the head had come and before this went on: nothing would end the wait for the rest.
+            if not waiting:
                 raise aiohttp.SocketTimeoutError
             waiting.append(content)
             answer = b""

@@ -14,7 +14,7 @@ import apsw
 Steps = tuple[str, ...]
 
 #: The version that this program writes.
-VERSION = 3
+VERSION = 4
 STEPS: Steps = tuple(
     files("pipeline.ledger").joinpath(f"sql/version-{version}.sql").read_text(encoding="utf-8")
     for version in range(1, VERSION + 1)

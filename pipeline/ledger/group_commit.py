@@ -33,10 +33,11 @@ from pipeline.ledger.spill import Spill
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, message
 
-_OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request
+_OWN_WORK = (
+    0.0001  # seconds, about, that the program itself needs for a request, half of them until it has left
+)
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
 _PIECE = 1 << 16
-_A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
 _Group = Sequence[_Waiting]
@@ -144,7 +145,9 @@ class Writer:
         elif len(self._waiting) > seen and self._loop.time() < until:
             self._write(last=False)
             self._looking = True
-            self._loop.call_later(max(_A_MOMENT, self._slow / 4), self._look_again, len(self._waiting), until)
+            # None is back before the others have left, and then more keep coming, if any do.
+            moment = max(self._in_flight * _OWN_WORK / 2, self._slow / 4)
+            self._loop.call_later(moment, self._look_again, len(self._waiting), until)
         else:
             self._hand_over()
 

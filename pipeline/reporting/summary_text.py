@@ -92,7 +92,11 @@ def _reasons(result: RunResult, *, cells: bool) -> list[Message]:
     for code in commonest[:_MOST_REASONS]:
         row = result.rows[first[code]]
         told = _message(row.reasons[said[code].index(code)], row, result.lang, cells=cells)
-        lines.append(message("{count} × {code}: {message}", count=len(having[code]), code=code, message=told))
+        if (count := len(having[code])) > 1:  # what is said of the others may be something else
+            line = message("{count} × {code}, the first: {message}", count=count, code=code, message=told)
+        else:
+            line = message("{count} × {code}: {message}", count=count, code=code, message=told)
+        lines.append(line)
     if more := len(commonest[_MOST_REASONS:]):
         lines.append(
             message(

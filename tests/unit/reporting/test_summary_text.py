@@ -45,6 +45,14 @@ def test_each_reason_names_where_one_of_its_rows_stands(mixed: RunResult, mixed_
     assert line.startswith("  1 × bad_amount：tickets.xlsx，Tickets，D6：金额中的“abc”")
 
 
+def test_of_a_reason_that_several_rows_have_the_first_is_quoted_as_the_first(
+    made: Callable[..., RunResult],
+) -> None:
+    rows = [{"amount": "abc"}, {"ticket_no": "9991234567891", "amount": "xyz"}]
+    (line,) = (line for line in summary_lines(made(*rows, command="check")) if "bad_amount" in line)
+    assert line.startswith("  2 × bad_amount, the first: tickets.xlsx, Tickets, D2: “abc” in amount")
+
+
 def test_what_needs_nobody_is_no_reason_though_its_row_has_others(
     made: Callable[..., RunResult],
 ) -> None:

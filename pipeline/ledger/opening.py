@@ -139,11 +139,21 @@ def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Note) 
     def finish(copy: apsw.Connection) -> None:
         mark_gap(copy, known_until(copy) or utc_now(), message("it is a copy made before an upgrade"))
 
-    for number in count(1):
-        before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))
-        with contextlib.suppress(FileExistsError):
-            copied(connection, before, finish)
-            break
+    try:
+        for number in count(1):
+            before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))
+            with contextlib.suppress(FileExistsError):
+                copied(connection, before, finish)
+                break
+    except (OSError, apsw.FullError, apsw.IOError) as error:
+        raise LedgerProblem(
+            "{path}: the ledger is to be brought from version {found} to {ours}, after a copy of it, and the copy can't be"
+            " written beside it ({why}); make room for a second file of its size, then run again. The ledger is as it was",
+            path=str(path),
+            found=found,
+            ours=len(steps),
+            why=system_error(error),
+        ) from None
     schema.bring_up_to_date(connection, steps)
     note(
         message(

@@ -1,6 +1,7 @@
 """A ledger of an older program is upgraded after a copy, one of a newer is refused, a changed one too."""
 
 import contextlib
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,6 +114,28 @@ def test_steps_are_all_taken_or_none(old: Path) -> None:
     with pytest.raises(LedgerProblem, match="no such table: missing"):
         opening.open_for_run(old, OWNER, may_create=False, steps=(*NEXT, "DROP TABLE missing"))
     assert (version(old), contents(old)) == (schema.VERSION, before)
+    upgraded(old)
+
+
+def test_without_room_for_the_copy_before_an_upgrade_the_ledger_stays_as_it_is(old: Path) -> None:
+    before, beside = contents(old), sorted(old.parent.iterdir())
+    largest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (old.stat().st_size // 2, largest[1])
+    )  # no file grows over that
+    try:
+        with pytest.raises(LedgerProblem) as raised:
+            opening.open_for_run(old, OWNER, may_create=False, steps=NEXT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, largest)
+    assert str(raised.value).startswith(
+        f"{old}: the ledger is to be brought from version {schema.VERSION} to {schema.VERSION + 1}, after a copy of it, and the copy can't be"
+        " written beside it ("
+    )
+    assert (version(old), contents(old)) == (schema.VERSION, before)
+    assert [
+        path for path in sorted(old.parent.iterdir()) if path not in beside and ".lock" not in path.name
+    ] == []
     upgraded(old)
 
 

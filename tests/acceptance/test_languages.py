@@ -10,6 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from pipeline.ledger.schema import VERSION
 from tests.acceptance.english import english
 
 ZH = ("--lang", "zh")
@@ -73,7 +74,7 @@ def test_the_ledger_is_looked_over_and_backed_up_in_chinese(desk: Any, issued: A
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "台账：L.ledger",
-        f"承运人：{issued.base_url}（代理人 AGENCY）；版本 3；运行 1 次",
+        f"承运人：{issued.base_url}（代理人 AGENCY）；版本 {VERSION}；运行 1 次",
         "开具尝试：2 次已开具",
         "完好：没有发现问题",
     ]

@@ -33,9 +33,7 @@ from pipeline.ledger.spill import Spill
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, message
 
-_OWN_WORK = (
-    0.0001  # seconds, about, that the program itself needs for a request, half of them until it has left
-)
+_OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request, half until it has left
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
 _PIECE = 1 << 16
 

@@ -148,7 +148,8 @@ def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Note) 
     except (OSError, apsw.FullError, apsw.IOError) as error:
         raise LedgerProblem(
             "{path}: the ledger is to be brought from version {found} to {ours}, after a copy of it, and the copy can't be"
-            " written beside it ({why}); make room for a second file of its size, then run again. The ledger is as it was",
+            " written beside it ({why}); see that its folder can be written and has room for a second file of its size, then run"
+            " again. The ledger is as it was",
             path=str(path),
             found=found,
             ours=len(steps),

@@ -120,9 +120,8 @@ def test_steps_are_all_taken_or_none(old: Path) -> None:
 def test_without_room_for_the_copy_before_an_upgrade_the_ledger_stays_as_it_is(old: Path) -> None:
     before, beside = contents(old), sorted(old.parent.iterdir())
     largest = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (old.stat().st_size // 2, largest[1])
-    )  # no file grows over that
+    no_file_grows_over = old.stat().st_size // 2
+    resource.setrlimit(resource.RLIMIT_FSIZE, (no_file_grows_over, largest[1]))
     try:
         with pytest.raises(LedgerProblem) as raised:
             opening.open_for_run(old, OWNER, may_create=False, steps=NEXT)

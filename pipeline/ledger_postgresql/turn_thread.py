@@ -173,7 +173,7 @@ class Turns:
             stopped = Outcome("not_sent", "run_stopped", detail=part.why)
             self._queue.changes += [(Ended(one.attempt_id, stopped), None), (Again(one.attempt_id), None)]
         if turn.standing != "on":
-            left = message("whoever issued this run was not heard for too long, or was seen dead")
+            left = message("whoever issued it is gone")  # as the sweep says, which may come first
             part.end(turn.stopped or (left if turn.standing == "left" else NOTHING))
         elif turn.idle is None and not turn.claimed and not part.stays and not part.busy:
             part.end(NOTHING)

@@ -35,6 +35,7 @@ from pipeline.model.message import NOTHING, message
 
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request, half until it has left
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
+_TOGETHER = 16  # changes that cross to the process at once while a slow disk's group comes up, which it writes meanwhile
 _PIECE = 1 << 16
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
@@ -99,6 +100,8 @@ class Writer:
         self._waiting.append((change, done))
         self._requests += not isinstance(change, Ended)
         self._idle.clear()
+        if self._slow and len(self._waiting) - self._written >= _TOGETHER:
+            self._write(last=False)
         self._look()
         return done
 

@@ -126,6 +126,32 @@ def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any)
     assert list(book.states().values()).count("sending") == 2
 
 
+@pytest.mark.parametrize(("commit_seconds", "sets", "groups"), [(60.0, [16, 16, 8], 1), (0.0, [20, 20], 2)])
+def test_a_slow_disks_group_is_written_while_it_comes_up(
+    book: Any, fare: Any, commit_seconds: float, sets: list[int], groups: int
+) -> None:
+    attempts = book.plan(*(fare(number) for number in range(40)))
+    written: list[int] = []
+
+    def traced(_: object, statement: str, given: Any) -> bool:
+        if statement.lstrip().startswith("UPDATE attempt"):
+            written.append(len(json.loads(given[1])))
+        return True
+
+    async def run() -> None:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 40) as spill:
+            async with writer_by(book.connection, spill, 40) as writer:
+                writer._took(commit_seconds)
+                writer._took(commit_seconds)
+                await asyncio.gather(*(writer.commit(Sending(attempt.attempt_id)) for attempt in attempts))
+
+    book.connection.exec_trace = traced
+    with book.commits() as commits:
+        asyncio.run(asyncio.wait_for(run(), 14))
+    assert (written, len(commits)) == (sets, groups)
+    assert set(book.states().values()) == {"sending"}
+
+
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:
     one, same, other = book.plan(fare(1), fare(1, remarks="again"), fare(2))
     results = book.write(Sending(one.attempt_id), Sending(same.attempt_id), Sending(other.attempt_id))

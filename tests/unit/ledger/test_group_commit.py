@@ -152,15 +152,6 @@ def test_a_slow_disks_group_is_written_while_it_comes_up(
     assert set(book.states().values()) == {"sending"}
 
 
-def test_what_the_channel_has_no_room_for_follows(book: Any, fare: Any) -> None:
-    attempts = book.plan(*(fare(number) for number in range(40)))
-    book.write(*(Sending(attempt.attempt_id) for attempt in attempts))
-    answers = [Answered(200, bytes([at]) * 60_000) for at in range(40)]  # more than a socket takes at once
-    book.write(*(GotAnswer(one.attempt_id, answer) for one, answer in zip(attempts, answers, strict=True)))
-    kept = seen_by_another(book, "SELECT answer FROM attempt ORDER BY attempt_id")
-    assert kept == [(answer.body,) for answer in answers]
-
-
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:
     one, same, other = book.plan(fare(1), fare(1, remarks="again"), fare(2))
     results = book.write(Sending(one.attempt_id), Sending(same.attempt_id), Sending(other.attempt_id))

@@ -304,7 +304,7 @@ def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(des
     inbox_files(desk, ("a.xlsx", tickets(2)))
     (desk.folder / "in" / "a.xlsx").touch()
     run = desk.begin(*arguments)
-    desk.during(run, (desk.folder / "L.lock").exists)
+    desk.during(run, lambda: "A new ledger was begun" in run.told())
     time.sleep(0.3)
     run.send_signal(signal.SIGTERM)
     ran = run.end()

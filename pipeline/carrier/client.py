@@ -25,7 +25,7 @@ from aiohttp.http import HttpProcessingError
 from yarl import URL
 
 from pipeline.boot_time import boot_time
-from pipeline.carrier.connection_reuse import HeldConnection, connector, is_quiet
+from pipeline.carrier.connection_reuse import HeldConnection, SpareConnections, connector, is_quiet
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
@@ -55,11 +55,13 @@ class Client:
         connections: aiohttp.BaseConnector,
         profile: Profile,
         made: Callable[[str], aiohttp.ClientRequest],
+        spare: SpareConnections | None,
     ) -> None:
         self._connections = connections
         self._profile = profile
         # What makes the request to a path: a function, so that nothing that shows this object shows the key.
         self._made = made
+        self._spare = spare  # None where each request needs aiohttp for its connection
         self._requests: dict[str, aiohttp.ClientRequest] = {}
         self._heads: dict[str, bytes] = {}  # by path, where no proxy is told anything in them
 
@@ -74,11 +76,13 @@ class Client:
         try:
             if (request := self._requests.get(path)) is None:
                 request = self._requests[path] = self._made(path)
-            connection = await connect(self._connections, request, self._profile)
+            connection = self._spare.take() if self._spare else None
+            if connection is None:
+                connection = await connect(self._connections, request, self._profile)
         except Exception as error:  # noqa: BLE001 - whatever it was, there is nothing that the request could have left over
             # Never str() or repr() of the error: one of a proxy holds headers.
             return NotSent(_plain_name(error)), HeldConnection()
-        held = HeldConnection(connection)
+        held = HeldConnection(connection, self._spare)
         if not is_quiet(connection):
             held.close()
             return NotSent(Message(_STRAY)), HeldConnection()
@@ -225,7 +229,9 @@ async def _connected(profile: Profile, base_url: str, api_key: str, proxy: str) 
         )
 
     async with connector(profile) as connections:
-        yield Client(connections, profile, made)
+        # None is used twice without keepalive, and aiohttp tells a proxy who asks.
+        spare = None if connections.force_close or proxy else SpareConnections()
+        yield Client(connections, profile, made, spare)
 
 
 async def _can_post() -> bool:

@@ -13,7 +13,6 @@ while the other is still being committed. On either, changes are written as they
 
 import asyncio
 import contextlib
-import pickle
 import socket
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
@@ -27,16 +26,16 @@ from pipeline.ledger.attempt_changes import (
     GotAnswer,
     Sending,
 )
-from pipeline.ledger.commit_process import LENGTH, Part, Written, packed, unwritable
+from pipeline.ledger.commit_process import Part, Written, unwritable
 from pipeline.ledger.lock import Named
 from pipeline.ledger.spill import Spill
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, message
+from pipeline.pickled_values import PIECE, packed, taken
 
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request, half until it has left
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
 _TOGETHER = 16  # changes that cross to the process at once while a slow disk's group comes up, which it writes meanwhile
-_PIECE = 1 << 16
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
 _Group = Sequence[_Waiting]
@@ -188,7 +187,7 @@ class Writer:
     def _heard(self) -> None:
         """The process has said something, or is gone."""
         try:
-            data = self._channel.recv(_PIECE)
+            data = self._channel.recv(PIECE)
         except BlockingIOError:
             return
         except OSError:
@@ -202,12 +201,7 @@ class Writer:
             for _ in range(max(1, len(self._handed_over))):
                 self._tell(Written(ended))
         self._said += data
-        while len(self._said) >= LENGTH.size:
-            end = LENGTH.size + LENGTH.unpack_from(self._said)[0]
-            if len(self._said) < end:
-                return
-            written = pickle.loads(self._said[LENGTH.size : end])  # noqa: S301 - our own process wrote it
-            del self._said[:end]
+        for written in taken(self._said):
             self._tell(Written(*written))
 
     def _tell(self, written: Written) -> None:

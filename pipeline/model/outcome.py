@@ -7,7 +7,7 @@ from pipeline.model.message import NOTHING, Message
 from pipeline.model.request import Request
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Answered:
     """A whole HTTP answer, as it came. `retry_after` is the header's text, "" where there is none."""
 
@@ -40,7 +40,7 @@ Reply = Answered | NotSent | Lost
 State = Literal["issued", "rejected", "not_sent", "unknown"]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Outcome:
     """What one attempt came to.
 
@@ -57,7 +57,7 @@ class Outcome:
     retry_after: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Result:
     """What sending one request came to: its last attempt and that attempt's outcome."""
 

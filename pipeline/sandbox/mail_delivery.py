@@ -16,10 +16,11 @@ from pipeline import sm2
 from pipeline.file_writing import private_folder
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, counted, message, system_error
+from pipeline.pickled_values import packed
 from pipeline.sandbox.fault_file import FileStrike
 from pipeline.sandbox.itinerary import FareParts, Itinerary
 from pipeline.sandbox.itinerary_mail import MailOrder
-from pipeline.sandbox.mail_process import Delivered, packed_order
+from pipeline.sandbox.mail_process import Delivered
 from pipeline.sandbox.preconditions import Books
 from pipeline.sandbox.seal_certificates import ROOT, certificate, pem
 from pipeline.sandbox.sold_tickets import Charge
@@ -78,7 +79,7 @@ class MailDelivery:
         return settings.now().astimezone(settings.zone).date()
 
     def _hand_over(self, order: MailOrder) -> None:
-        asyncio.get_running_loop().call_soon(self._process.write, packed_order(order))
+        asyncio.get_running_loop().call_soon(self._process.write, packed(order))
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,7 @@
 """The process that writes the mails of itineraries into a folder, while the carrier answers.
 
-It is a process of its own so that making and sealing files takes nothing from the answers. Orders come over standard input, pickled,
-each with its length before it, and are written in their order, an order that is due later when it is. When the other side closes, or
+It is a process of its own so that making and sealing files takes nothing from the answers. Orders come over standard input, pickled, and
+are written in their order, an order that is due later when it is. When the other side closes, or
 dies, what is due is written and the rest left; then one pickled `Delivered` goes to standard output.
 
 A mail appears whole or not at all, under a name of its own; it is not synced: a power cut may take it.
@@ -12,22 +12,17 @@ import os
 import pickle
 import select
 import signal
-import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.file_writing import appear
+from pipeline.pickled_values import PIECE, taken
 from pipeline.process_hardening import protect_process
 from pipeline.sandbox.itinerary_mail import MailOrder, mails
 from pipeline.signals import ENDING
-
-#: How many bytes the order that follows has.
-LENGTH = struct.Struct("!Q")
-_READ = 1 << 16
 
 
 @dataclass
@@ -40,12 +35,6 @@ class Delivered:
     problem: str = ""
 
 
-def packed_order(order: MailOrder) -> bytes:
-    """An order as it goes to the process."""
-    data = pickle.dumps(order, pickle.HIGHEST_PROTOCOL)
-    return LENGTH.pack(len(data)) + data
-
-
 def deliver(orders: int, folder: Path) -> Delivered:
     """Write the mails of the orders that come from this file descriptor, until it ends."""
     came, waiting = bytearray(), list[tuple[float, int, MailOrder]]()
@@ -53,9 +42,9 @@ def deliver(orders: int, folder: Path) -> Delivered:
     while open_:
         pause = max(0.0, waiting[0][0] - time.time()) if waiting else None
         if select.select([orders], [], [], pause)[0]:
-            came += (data := os.read(orders, _READ))
+            came += (data := os.read(orders, PIECE))
             open_ = bool(data)
-            for order in _whole(came):
+            for order in taken(came):
                 heapq.heappush(waiting, (order.due, number, order))
                 number += 1
         if waiting and waiting[0][0] <= time.time():
@@ -64,17 +53,6 @@ def deliver(orders: int, folder: Path) -> Delivered:
         _write(heapq.heappop(waiting)[2], folder, delivered)
     delivered.not_due = len(waiting)
     return delivered
-
-
-def _whole(came: bytearray) -> Iterator[MailOrder]:
-    """Take the orders that have come whole."""
-    while len(came) >= LENGTH.size:
-        end = LENGTH.size + LENGTH.unpack_from(came)[0]
-        if len(came) < end:
-            return
-        order: MailOrder = pickle.loads(came[LENGTH.size : end])  # noqa: S301 - from the process that started this one
-        del came[:end]
-        yield order
 
 
 def _write(order: MailOrder, folder: Path, delivered: Delivered) -> None:

@@ -70,6 +70,7 @@ class RequestSender:
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
         self._undecided: list[_Sent] = []
+        self._to_tell = False  # how far it is, when the turn of the event loop is over
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -190,7 +191,14 @@ class RequestSender:
             await self._recorded(attempt, last)
             self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
             self._states[last.outcome.state] += 1
-            self.progress(Progress(len(self._planned), self._states))
+            if not self._to_tell:
+                self._to_tell = True
+                asyncio.get_running_loop().call_soon(self._tell)
+
+    def _tell(self) -> None:
+        """Tell how far it is: once for all whose outcomes went to disk together, and when the requests that take their places have left."""
+        self._to_tell = False
+        self.progress(Progress(len(self._planned), self._states))
 
     async def _recorded(self, attempt: Attempt, last: Try) -> None:
         """Wait until an outcome is on disk, as the ledger takes it, and tell of its attempt's end."""

@@ -5,7 +5,6 @@ python -m tests.benchmarks.sending_parts MONTH.xlsx     # README.md adds them up
 
 import asyncio
 import os
-import pickle
 import socket
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import Before, interpret
 from pipeline.ledger import attempt_changes
 from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, GotAnswer, Sending
-from pipeline.ledger.commit_process import LENGTH, Written, packed
+from pipeline.ledger.commit_process import Written
 from pipeline.ledger.group_commit import group_commit
 from pipeline.ledger.lock import Named
 from pipeline.ledger.planning import Attempt
@@ -34,6 +33,7 @@ from pipeline.ledger.spill import Spill
 from pipeline.model.job import Job, Watch
 from pipeline.model.outcome import Answered, Outcome, Reply
 from pipeline.model.profile import Secrets
+from pipeline.pickled_values import PIECE, packed, taken
 from pipeline.reading.tickets import read_table
 from pipeline.submission.batch import judged
 from pipeline.submission.charge_details import charge_details
@@ -135,12 +135,14 @@ def _handed_over(
 
 def acknowledge() -> None:
     """Acknowledge every group that comes at standard input, written or not."""
-    with socket.socket(fileno=os.dup(0)) as channel, channel.makefile("rb") as said:
+    with socket.socket(fileno=os.dup(0)) as channel:
         channel.sendall(packed(Written()))
-        while len(length := said.read(LENGTH.size)) == LENGTH.size:
-            _, last = pickle.loads(said.read(*LENGTH.unpack(length)))
-            if last:
-                channel.sendall(packed(Written()))
+        came = bytearray()
+        while data := channel.recv(PIECE):
+            came += data
+            for _, last in taken(came):
+                if last:
+                    channel.sendall(packed(Written()))
 
 
 def _recorded(

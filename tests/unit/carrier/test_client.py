@@ -61,6 +61,21 @@ def test_a_request_goes_by_the_proxy_of_the_profile_unless_it_goes_directly() ->
     assert (len(proxy.requests), len(carrier.requests)) == (1, 1)
 
 
+def test_a_proxy_is_told_who_asks_with_every_request_whatever_its_path_and_connection() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as proxy:
+        profile = Profile(carrier=Carrier(proxy=proxy.url.replace("//", "//name:word@")))
+
+        async def run() -> None:
+            async with connected(profile, "http://carrier.invalid", "the-api-key") as client:
+                for path in ("/invoice", "/itinerary", "/invoice", "/itinerary"):
+                    _, line = await client.post(path, b"1")
+                    line.give_back()
+
+        asyncio.run(run())
+    said = [b"proxy-authorization: basic bmftztp3b3jk" in request.lower() for request in proxy.requests]
+    assert said == [True] * 4
+
+
 @pytest.mark.parametrize(
     "header", [b"x" * 101, b"\xe4\xba\x94", b"5\t5"], ids=["too long", "not ASCII", "not printable"]
 )

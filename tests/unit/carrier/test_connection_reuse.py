@@ -21,6 +21,66 @@ def test_a_connection_that_is_given_back_is_used_again() -> None:
     assert len(set(carrier.connections)) == 1
 
 
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_it_is_used_again_at_once_and_turns_of_the_event_loop_later(turns: int) -> None:
+    async def run(url: str) -> None:
+        async with connected(Profile(submission=Submission(concurrency=2)), url, "key") as client:
+            for _ in range(3):
+                came = [await client.post("/path", b"1"), await client.post("/path", b"2")]
+                for _, connection in came:
+                    connection.give_back()
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    assert len(carrier.requests) == 6
+    assert len(set(carrier.connections)) == 2
+
+
+@pytest.mark.parametrize("more", [b"", http("200 OK", b'"stray"')], ids=["closed", "stray"])
+def test_one_that_is_not_as_it_was_when_it_is_given_back_is_not_used_again(more: bytes) -> None:
+    async def run(url: str) -> tuple[Reply, Reply]:
+        async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
+            first, connection = await client.post("/path", b"1")
+            over.set()
+            await asyncio.sleep(0.2)
+            connection.give_back()
+            second, connection = await client.post("/path", b"2")
+            connection.close()
+            return first, second
+
+    over = threading.Event()
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(http("200 OK", b"{}"))
+        over.wait(5)
+        if more:
+            connection.sendall(more)
+        else:
+            connection.shutdown(socket.SHUT_WR)
+
+    with carrying(answer) as carrier:
+        assert asyncio.run(run(carrier.url)) == (Answered(200, b"{}"), Answered(200, b"{}"))
+    assert len(set(carrier.connections)) == 2
+
+
+def test_who_has_given_a_connection_back_can_end_it_no_more() -> None:
+    async def run(url: str) -> Reply:
+        async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
+            _, before = await client.post("/path", b"1")
+            under_way = asyncio.create_task(client.post("/path", b"2"))
+            before.give_back()
+            await asyncio.sleep(0)  # it has left, over that connection
+            before.close()
+            reply, connection = await under_way
+            connection.close()
+            return reply
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert asyncio.run(run(carrier.url)) == Answered(200, b"{}")
+
+
 def test_a_connection_that_is_closed_is_not() -> None:
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         assert post(carrier.url, times=3, keep=False) == [Answered(200, b"{}")] * 3

@@ -18,13 +18,14 @@ import pytest
 
 from pipeline.ledger import commit_process, in_use, opening
 from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending
-from pipeline.ledger.commit_process import Written, committing, packed
+from pipeline.ledger.commit_process import Part, Written, committing
 from pipeline.ledger.group_commit import Writer, group_commit
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import LedgerInUse, LedgerProblem
 from pipeline.model.message import message
 from pipeline.model.outcome import Answered, Outcome
+from pipeline.pickled_values import packed, taken
 
 ISSUED = Outcome("issued", number="1", trace_id="t")
 
@@ -269,9 +270,12 @@ def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of
     async def run(spill: Spill) -> list[BaseException | None]:
         async with asyncio.timeout(20), group_commit(ours, Named(book.path), spill, 2) as writer:
             done = [writer.commit(Sending(attempt_id)) for attempt_id in ids]
-            with its, its.makefile("rb") as said:
-                for attempt_id in ids:  # nobody has told it yet what became of the first
-                    assert commit_process._value(said) == ([("sending", attempt_id)], True)
+            with its:
+                came, parts = bytearray(), list[Any]()
+                while len(parts) < len(ids):  # nobody has told it yet what became of the first
+                    came += its.recv(1 << 16)
+                    parts += taken(came)
+                assert parts == [([("sending", attempt_id)], True) for attempt_id in ids]
                 its.sendall(packed(Written()) * committed)
             await asyncio.wait(done)
             return [each.exception() for each in done]
@@ -280,6 +284,50 @@ def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of
         told = asyncio.run(run(spill))
     assert [type(each) for each in told] == [type(None)] * committed + [LedgerProblem] * (2 - committed)
     assert sorted(entry["attempt_id"] for entry in book.kept()) == ids[committed:]
+
+
+def test_what_has_come_of_a_group_is_written_at_once_and_in_one(
+    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 6)))]
+    together: list[list[int]] = []
+    write_as_sets = commit_process.attempt_changes.write_as_sets
+
+    def noted(connection: Any, changes: Any) -> bool:
+        together.append([attempt_id for _, attempt_id in changes])
+        return write_as_sets(connection, changes)
+
+    def part(*some: int, last: bool = False) -> bytes:
+        return packed(Part([Sending(each).plain() for each in some], last))
+
+    monkeypatch.setattr(commit_process.attempt_changes, "write_as_sets", noted)
+    ours, its = socket.socketpair()
+    ours.settimeout(10)
+    # Two parts of the first group, and half of another's value, which is whole before the first group's last one comes.
+    ours.sendall(packed(Named(book.path)) + part(ids[0]) + part(ids[1]) + part(ids[2])[:9])
+    process = threading.Thread(target=commit_process.serve, args=(its, opening.open_beside))
+    process.start()
+    try:
+        assert Written(*one(ours)) == Written()
+        deadline = time.monotonic() + 10
+        while together != [ids[:2]]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        ours.sendall(part(ids[2])[9:] + part(ids[3], last=True) + part(ids[4], last=True))
+        assert [Written(*one(ours)).results for _ in range(2)] == [None, None]
+    finally:
+        ours.close()
+        process.join(20)
+    assert together == [ids[:2], ids[2:4], ids[4:]]
+    assert set(book.states().values()) == {"sending"}
+
+
+def one(channel: socket.socket) -> Any:
+    """The next value that comes over a channel."""
+    came = bytearray()
+    while not (values := list(taken(came))):
+        came += channel.recv(1)
+    return values[0]
 
 
 def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(book: Any, fare: Any) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.pickled_values import packed
 from pipeline.sandbox.itinerary import FareParts, Itinerary
 from pipeline.sandbox.itinerary_mail import MailOrder
 from pipeline.sandbox.mail_delivery import _RUN
-from pipeline.sandbox.mail_process import Delivered, deliver, packed_order
+from pipeline.sandbox.mail_process import Delivered, deliver
 from tests.unit.sandbox.mailed import mail
 
 OF_THE_PAST = 1.0
@@ -35,7 +36,7 @@ def delivered(folder: Path, orders: Sequence[MailOrder]) -> Delivered:
     reading, writing = os.pipe()
     try:
         with os.fdopen(writing, "wb") as file:
-            file.write(b"".join(map(packed_order, orders)))
+            file.write(b"".join(map(packed, orders)))
         return deliver(reading, folder)
     finally:
         os.close(reading)
@@ -70,7 +71,7 @@ def test_a_mail_is_written_when_it_is_due_while_the_other_side_is_open(tmp_path:
         assert running.stdin is not None
         began = time.time()
         for one in (order(1, began + 0.4), order(2)):
-            running.stdin.write(packed_order(one))
+            running.stdin.write(packed(one))
         running.stdin.flush()
         seen: dict[str, float] = {}
         while len(seen) < 2:
@@ -96,7 +97,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
         tmp_path, "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
     ) as running:
         assert running.stdin is not None
-        running.stdin.write(packed_order(order(1)))
+        running.stdin.write(packed(order(1)))
         told = end(running)
     assert (told.written, told.failed, told.problem) == (0, 1, "File too large")
     assert names(tmp_path) == []
@@ -106,7 +107,7 @@ def test_an_order_cut_short_is_none(tmp_path: Path) -> None:
     """As where the carrier is killed: what came whole is mailed."""
     with process(tmp_path) as running:
         assert running.stdin is not None
-        running.stdin.write(packed_order(order(1)) + packed_order(order(2))[:-1])
+        running.stdin.write(packed(order(1)) + packed(order(2))[:-1])
         assert end(running) == Delivered(written=1)
     assert names(tmp_path) == [f"{1:020}.eml"]
 

@@ -490,16 +490,24 @@ def same_number(ticket_no: str) -> web.Response:
     return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
 
 
-def test_what_a_request_came_to_is_told_before_the_next_one_waits_for_its_turn(
+def test_what_a_request_came_to_is_told_while_the_next_one_waits_for_its_turn(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn, told = Pace.turn, []
+    turn, pause, told = Pace.turn, Halt.pause, list[int]()
+    turns: list[float] = []
 
-    def seen(pace: Pace, now: float) -> float:
-        told.append(len(bench.progress))
-        return turn(pace, now)
+    def taken(pace: Pace, now: float) -> float:
+        turns.append(turn(pace, now))
+        return turns[-1]
 
-    monkeypatch.setattr(Pace, "turn", seen)
+    async def paused(halt: Halt, seconds: float) -> None:
+        await pause(halt, seconds)
+        if turns:
+            turns.clear()
+            told.append(len(bench.progress))
+
+    monkeypatch.setattr(Pace, "turn", taken)
+    monkeypatch.setattr(Halt, "pause", paused)
     bench.submit(itineraries(3), yes, concurrency=1, rate_per_second=50)
     assert told == [0, 1, 2]
 

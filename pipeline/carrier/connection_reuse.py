@@ -57,8 +57,7 @@ class HeldConnection:
 class SpareConnections:
     """Connections for the requests that leave in the turn of the event loop in which they are given back; aiohttp keeps the others.
 
-    As a rule that is the very next thing a lane does, and to have aiohttp keep a connection and look for it again takes a quarter as
-    long as to post a request and to read its answer.
+    As a rule one leaves at once, and for aiohttp to keep its connection and to look for it again would cost time with each request.
     """
 
     def __init__(self) -> None:
@@ -67,7 +66,7 @@ class SpareConnections:
     def put(self, connection: Connection) -> None:
         """Have a connection for whoever takes one in this turn, if it can be used again."""
         if not is_quiet(connection):
-            connection.release()  # which closes it
+            connection.release()  # aiohttp closes it, or passes it over
             return
         if not self._spare:
             asyncio.get_running_loop().call_soon(self._give_to_aiohttp)

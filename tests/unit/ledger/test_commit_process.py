@@ -286,6 +286,22 @@ def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of
     assert sorted(entry["attempt_id"] for entry in book.kept()) == ids[committed:]
 
 
+def test_what_became_of_two_groups_is_told_in_their_order_if_it_comes_at_once(book: Any, fare: Any) -> None:
+    one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+    ours, its = socket.socketpair()
+    its.sendall(packed(Written()))
+
+    async def run(spill: Spill) -> list[Any]:
+        async with asyncio.timeout(20), group_commit(ours, Named(book.path), spill, 2) as writer:
+            done = [writer.commit(Sending(one)), writer.commit(Sending(two))]
+            its.sendall(packed(Written(results=[LedgerProblem("refused")])) + packed(Written()))
+            return await asyncio.gather(*done, return_exceptions=True)
+
+    with its, Spill(spill_path(book.path), opening.ledger_id(book.connection), 2) as spill:
+        refused, taken_ = asyncio.run(run(spill))
+    assert (str(refused), taken_) == ("refused", None)
+
+
 def test_what_has_come_of_a_group_is_written_at_once_and_in_one(
     book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

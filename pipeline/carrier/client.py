@@ -230,7 +230,8 @@ async def _connected(profile: Profile, base_url: str, api_key: str, proxy: str) 
 
     async with connector(profile) as connections:
         # None is used twice without keepalive, and aiohttp tells a proxy who asks.
-        spare = None if connections.force_close or proxy else SpareConnections()
+        alone = connections.force_close or proxy
+        spare = None if alone else SpareConnections(profile.submission.keepalive_seconds)
         yield Client(connections, profile, made, spare)
 
 

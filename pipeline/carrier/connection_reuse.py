@@ -7,6 +7,7 @@ means (`HeldConnection`); it is closed after anything but a yes; and it is left 
 import asyncio
 import functools
 import ssl
+import time
 from typing import Any
 
 import aiohttp
@@ -60,8 +61,9 @@ class SpareConnections:
     As a rule one leaves at once, and for aiohttp to keep its connection and to look for it again would cost time with each request.
     """
 
-    def __init__(self) -> None:
-        self._spare: list[Connection] = []
+    def __init__(self, keepalive_seconds: float) -> None:
+        self._keepalive = keepalive_seconds
+        self._spare: list[tuple[Connection, float]] = []  # each with the time since when
 
     def put(self, connection: Connection) -> None:
         """Have a connection for whoever takes one in this turn, if it can be used again."""
@@ -70,15 +72,24 @@ class SpareConnections:
             return
         if not self._spare:
             asyncio.get_running_loop().call_soon(self._give_to_aiohttp)
-        self._spare.append(connection)
+        self._spare.append((connection, time.monotonic()))
 
     def take(self) -> Connection | None:
-        """One that was given back in this turn, None where there is none."""
-        return self._spare.pop() if self._spare else None
+        """One that was given back in this turn, None where there is none.
+
+        Between the two its end may have been seen, where whoever takes it was to run already; and a machine may stand still for any time.
+        """
+        while self._spare:
+            connection, since = self._spare.pop()
+            protocol, idle = connection.protocol, time.monotonic() - since
+            if protocol is not None and protocol.is_connected() and idle <= self._keepalive:
+                return connection
+            connection.close()
+        return None
 
     def _give_to_aiohttp(self) -> None:
         while self._spare:
-            self._spare.pop().release()
+            self._spare.pop()[0].release()
 
 
 def is_quiet(connection: Connection) -> bool:

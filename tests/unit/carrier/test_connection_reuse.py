@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+import time
 from unittest.mock import ANY
 
 import pytest
@@ -62,6 +63,47 @@ def test_one_that_is_not_as_it_was_when_it_is_given_back_is_not_used_again(more:
 
     with carrying(answer) as carrier:
         assert asyncio.run(run(carrier.url)) == (Answered(200, b"{}"), Answered(200, b"{}"))
+    assert len(set(carrier.connections)) == 2
+
+
+def test_one_that_is_closed_after_it_was_given_back_and_before_it_is_taken_is_passed_over() -> None:
+    """Whoever takes it was called before it was given back, and runs after the event loop has looked for what came."""
+
+    async def run(url: str) -> tuple[Reply, Reply]:
+        async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
+            first, before = await client.post("/path", b"1")
+            over.set()
+            time.sleep(0.2)  # noqa: ASYNC251 - the event loop sees it later
+            await asyncio.sleep(0)
+            next_one = asyncio.create_task(client.post("/path", b"2"))
+            before.give_back()
+            second, connection = await next_one
+            connection.close()
+            return first, second
+
+    over = threading.Event()
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(http("200 OK", b"{}"))
+        over.wait(5)
+        connection.shutdown(socket.SHUT_WR)
+
+    with carrying(answer) as carrier:
+        assert asyncio.run(run(carrier.url)) == (Answered(200, b"{}"), Answered(200, b"{}"))
+    assert len(set(carrier.connections)) == 2
+
+
+def test_one_that_was_idle_for_too_long_within_a_turn_is_not_used_again() -> None:
+    async def run(url: str) -> None:
+        profile = Profile(submission=Submission(concurrency=1, keepalive_seconds=0.05))
+        async with connected(profile, url, "key") as client:
+            for _ in range(2):
+                _, connection = await client.post("/path", b"1")
+                connection.give_back()
+                time.sleep(0.2)  # noqa: ASYNC251 - the machine stood still
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
     assert len(set(carrier.connections)) == 2
 
 

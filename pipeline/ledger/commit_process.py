@@ -8,8 +8,8 @@ It has the ledger's lock too, so that no other run begins while it may still wri
 else ends it in good order, for what is in flight has to be recorded.
 
 Over the channel go pickled values: the ledger's `Named` first, then parts of groups; and for the last part of each group, which is committed with it,
-one `Written` back. What has come of a group is written while the rest is still coming up, all that is there at once: a set of changes costs as much by
-itself as sixteen of the changes in it.
+one `Written` back. What has come of a group is written while the rest is still coming up, all that is there at once, as each set of changes costs
+something by itself.
 """
 
 import contextlib

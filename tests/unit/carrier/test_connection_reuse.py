@@ -12,7 +12,21 @@ from pipeline.carrier.client import connected
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, NotSent, Outcome, Reply
 from pipeline.model.profile import Profile, Submission
-from tests.unit.carrier.raw_socket import carrying, http, post, raw
+from tests.unit.carrier.raw_socket import Answer, carrying, http, post, raw
+
+
+def and_then(over: threading.Event, more: bytes) -> Answer:
+    """An answer, and when it is over something more that nobody asked for, or nothing more ever."""
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(http("200 OK", b"{}"))
+        over.wait(5)
+        if more:
+            connection.sendall(more)
+        else:
+            connection.shutdown(socket.SHUT_WR)
+
+    return answer
 
 
 def test_a_connection_that_is_given_back_is_used_again() -> None:
@@ -52,16 +66,7 @@ def test_one_that_is_not_as_it_was_when_it_is_given_back_is_not_used_again(more:
             return first, second
 
     over = threading.Event()
-
-    def answer(connection: socket.socket) -> None:
-        connection.sendall(http("200 OK", b"{}"))
-        over.wait(5)
-        if more:
-            connection.sendall(more)
-        else:
-            connection.shutdown(socket.SHUT_WR)
-
-    with carrying(answer) as carrier:
+    with carrying(and_then(over, more)) as carrier:
         assert asyncio.run(run(carrier.url)) == (Answered(200, b"{}"), Answered(200, b"{}"))
     assert len(set(carrier.connections)) == 2
 
@@ -82,13 +87,7 @@ def test_one_that_is_closed_after_it_was_given_back_and_before_it_is_taken_is_pa
             return first, second
 
     over = threading.Event()
-
-    def answer(connection: socket.socket) -> None:
-        connection.sendall(http("200 OK", b"{}"))
-        over.wait(5)
-        connection.shutdown(socket.SHUT_WR)
-
-    with carrying(answer) as carrier:
+    with carrying(and_then(over, b"")) as carrier:
         assert asyncio.run(run(carrier.url)) == (Answered(200, b"{}"), Answered(200, b"{}"))
     assert len(set(carrier.connections)) == 2
 

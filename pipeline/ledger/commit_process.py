@@ -9,7 +9,8 @@ else ends it in good order, for what is in flight has to be recorded.
 
 Over the channel go pickled values: the ledger's `Named` first, then parts of groups; and for the last part of each group, which is committed with it,
 one `Written` back. What has come of a group is written while the rest is still coming up, all that is there at once, as each set of changes costs
-something by itself.
+something by itself. A `sending` that is likely to come is written before the rest of its group, while that is still being made out; what did not come is not
+committed.
 """
 
 import contextlib
@@ -28,7 +29,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from pipeline.ledger import attempt_changes, opening
-from pipeline.ledger.attempt_changes import Acknowledged, Plain
+from pipeline.ledger.attempt_changes import Acknowledged, Plain, Sending
 from pipeline.ledger.lock import Lock, Named
 from pipeline.model.errors import LedgerProblem, Stop
 from pipeline.model.message import Message, message, system_error
@@ -46,10 +47,11 @@ _SETTINGS = {
 
 
 class Part(NamedTuple):
-    """Changes of a group; `last`: those that come next are of another."""
+    """Changes of a group; `last`: those that come next are of another, and with that the `sending` of the `likely` attempts, as it seems."""
 
     changes: Sequence[Plain]
     last: bool
+    likely: Sequence[int] = ()
 
 
 class Written(NamedTuple):
@@ -120,10 +122,11 @@ def serve(channel: socket.socket, connect: Callable[[Path], apsw.Connection]) ->
             return
         channel.sendall(packed(Written()))
         for come in itertools.chain([parts], said):
-            for changes, last in come:
+            for changes, last, likely in come:
                 committer.add(changes)
                 if last:
                     channel.sendall(packed(committer.written()))
+                    committer.expect(likely)
             committer.write()
 
 
@@ -144,6 +147,8 @@ class _Committer:
         self._named = named
         self._group: list[Plain] = []
         self._in = 0  # so many of them are in the transaction
+        self._likely: set[int] = set()  # attempts whose `sending` is in it, and has not come yet
+        self._begun = False  # a transaction, for this group
         self._fits = True  # it could be written as sets, as far as it is there
         self._failure: Message | None = None
 
@@ -151,15 +156,19 @@ class _Committer:
         """Take a part of a group."""
         self._group += changes
 
+    def expect(self, attempt_ids: Sequence[int]) -> None:
+        """Write the `sending` of attempts before it has come: it is likely to be of the group that comes next."""
+        self._likely = {*attempt_ids}
+        self._put([Sending(each).plain() for each in attempt_ids])
+
     def write(self) -> None:
-        """Write what has come of the group. After a failure nothing more is written: the next start reads what reached the disk."""
-        changes = self._group[self._in :]
-        if changes and not self._failure:
-            try:
-                self._write(changes)
-            except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
-                self._fail(error)
-        self._in = len(self._group)
+        """Write what has come of the group."""
+        come, self._in = self._group[self._in :], len(self._group)
+        if self._likely:
+            there = self._likely.intersection(each for kind, each, *_ in come if kind == "sending")
+            self._likely -= there
+            come = [change for change in come if change[0] != "sending" or change[1] not in there]
+        self._put(come)
 
     def written(self) -> Written:
         """Commit the group, and tell what became of it."""
@@ -173,12 +182,24 @@ class _Committer:
                 self._fail(error)
         return Written(self._failure)
 
-    def _write(self, changes: Sequence[Plain]) -> None:
-        # By what is there of the group, not by whether a transaction is on: where it was lost midway, COMMIT has to fail.
-        if not self._in:
+    def _put(self, changes: Sequence[Plain]) -> None:
+        """Into the transaction. After a failure nothing more is written: the next start reads what reached the disk."""
+        if changes and not self._failure:
+            try:
+                self._begin()
+                self._fits = self._fits and attempt_changes.write_as_sets(self._connection, changes)
+            except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
+                self._fail(error)
+
+    def _begin(self) -> None:
+        # By what was begun for the group, not by whether a transaction is on: where it was lost midway, COMMIT has to fail.
+        if not self._begun:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._fits = True
-        self._fits = self._fits and attempt_changes.write_as_sets(self._connection, changes)
+            self._begun = self._fits = True
+
+    def _anew(self) -> None:
+        self._connection.execute("ROLLBACK")
+        self._connection.execute("BEGIN IMMEDIATE")
 
     def _committed(self, group: Sequence[Plain]) -> Written:
         if gone := self._named.gone:
@@ -188,13 +209,17 @@ class _Committer:
                 path=str(self._named.path),
                 why=gone,
             )
+        if self._likely:  # and did not come
+            self._likely.clear()
+            self._anew()
+            self._fits = attempt_changes.write_as_sets(self._connection, group)
         results = None
         if not self._fits:
-            self._connection.execute("ROLLBACK")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._anew()
             results = attempt_changes.write_alone(self._connection, group)
         begun = time.monotonic()
         self._connection.execute("COMMIT")
+        self._begun = False
         return Written(None, results, time.monotonic() - begun)
 
     def _fail(self, error: Exception) -> None:

@@ -13,9 +13,10 @@ while the other is still being committed. On either, changes are written as they
 
 import asyncio
 import contextlib
+import itertools
 import socket
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from threading import Lock
 
 from pipeline.ledger.attempt_changes import (
@@ -73,6 +74,8 @@ class Writer:
         self._waiting: list[_Waiting] = []  # of the next group
         self._written = 0  # so many of them the process has already
         self._requests = 0  # of them, those that a request waits for
+        self._likely: deque[int] = deque()  # attempts whose `sending` comes next, as it seems
+        self._meanwhile: list[Callable[[], None]] = []  # to be done while the next group goes to disk
         self._handed_over: deque[_Group] = deque()  # that the process has said nothing of yet
         self._untold = 0  # groups that are with the process, or are being spilled
         self._looking = False  # whether it is going to be seen what is waiting
@@ -90,6 +93,17 @@ class Writer:
         channel.setblocking(False)
         self._loop.add_reader(channel, self._heard)
 
+    def expect(self, attempt_id: int) -> None:
+        """The `sending` of an attempt is likely to be handed in: after that of those which were named before, as answers come in.
+
+        On a slow disk it is written while it is made out what those answers mean, and committed only if it was handed in with that.
+        """
+        self._likely.append(attempt_id)
+
+    def meanwhile(self, work: Callable[[], None]) -> None:
+        """Do some work, which nobody waits for, when what is waiting has been handed over."""
+        self._meanwhile.append(work)
+
     def commit(self, change: Change) -> "asyncio.Future[Acknowledged]":
         """Done when the change is on disk.
 
@@ -98,6 +112,8 @@ class Writer:
         done: asyncio.Future[Acknowledged] = self._loop.create_future()
         self._waiting.append((change, done))
         self._requests += not isinstance(change, Ended)
+        if isinstance(change, Sending) and self._likely and self._likely[0] == change.attempt_id:
+            self._likely.popleft()
         self._idle.clear()
         if self._slow and len(self._waiting) - self._written >= _TOGETHER:
             self._write(last=False)
@@ -156,6 +172,9 @@ class Writer:
         group, self._waiting = self._waiting, []
         self._written = self._requests = 0
         self._untold += 1
+        work, self._meanwhile = self._meanwhile, []
+        for each in work:
+            self._loop.call_soon(each)
         if self._failure:
             self._give_up(group)
         else:
@@ -163,7 +182,11 @@ class Writer:
 
     def _write(self, *, last: bool) -> None:
         """Let the process have what it has not yet, to be written while more comes up."""
-        part = Part([change.plain() for change, _ in self._waiting[self._written :]], last)
+        likely: Sequence[int] = ()
+        if last and self._slow:
+            answers = sum(isinstance(change, GotAnswer) for change, _ in self._waiting)
+            likely = [*itertools.islice(self._likely, answers)]
+        part = Part([change.plain() for change, _ in self._waiting[self._written :]], last, likely)
         if (part.changes or last) and not self._failure:
             self._unsaid += packed(part)
             self._written = len(self._waiting)

@@ -32,6 +32,8 @@ from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
 from pipeline.submission.retry import TRIES, may_be_tried_again, pause
 
+_SOON = 0.005  # seconds, by when the requests that take the place of others have left
+
 _Ready = tuple[Attempt, Leaving]
 _Sent = tuple[Attempt, Try]
 
@@ -70,7 +72,7 @@ class RequestSender:
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
         self._undecided: list[_Sent] = []
-        self._to_tell = False  # how far it is, when the turn of the event loop is over
+        self._to_tell: list[_Sent] = []  # over, and not counted yet
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -86,6 +88,7 @@ class RequestSender:
         undecided, self._undecided = self._undecided, []
         for attempt, last in undecided:
             await self._over((attempt, self._decided(last)))
+        self._tell()
         return [self._results[attempt.attempt_id] for attempt in attempts]
 
     async def _lane(self) -> None:
@@ -114,6 +117,8 @@ class RequestSender:
             one = Leaving(attempt.attempt_id, attempt.attempt, request.asked, body, doubted)
             self._ready.append((attempt, one))
             self._made += 1
+            if not self._pace:  # else it may be long until it leaves
+                self.writer.expect(attempt.attempt_id)
 
     def _make_ahead(self) -> None:
         with contextlib.suppress(Exception):  # whoever needs it finds it not made, and is told why
@@ -175,8 +180,8 @@ class RequestSender:
 
     async def _claimed(self, attempt_id: int) -> bool:
         """Whether its `sending` is on disk; while it goes there, with those of others, another request is made."""
+        self.writer.meanwhile(self._make_ahead)
         claimed = self.writer.commit(Sending(attempt_id))
-        asyncio.get_running_loop().call_soon(self._make_ahead)
         try:
             await claimed
         except LedgerProblem as problem:
@@ -185,20 +190,20 @@ class RequestSender:
         return True
 
     async def _over(self, sent: _Sent | None) -> None:
-        """Wait until what a request came to is on disk, and tell of it."""
+        """Wait until what a request came to is on disk. How far it is is told soon: once for all whose outcomes went there together."""
         if sent is not None:
-            attempt, last = sent
-            await self._recorded(attempt, last)
-            self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
-            self._states[last.outcome.state] += 1
+            await self._recorded(*sent)
             if not self._to_tell:
-                self._to_tell = True
-                asyncio.get_running_loop().call_soon(self._tell)
+                asyncio.get_running_loop().call_later(_SOON, self._tell)
+            self._to_tell.append(sent)
 
     def _tell(self) -> None:
-        """Tell how far it is: once for all whose outcomes went to disk together, and when the requests that take their places have left."""
-        self._to_tell = False
-        self.progress(Progress(len(self._planned), self._states))
+        over, self._to_tell = self._to_tell, []
+        for attempt, last in over:
+            self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
+            self._states[last.outcome.state] += 1
+        if over:
+            self.progress(Progress(len(self._planned), self._states))
 
     async def _recorded(self, attempt: Attempt, last: Try) -> None:
         """Wait until an outcome is on disk, as the ledger takes it, and tell of its attempt's end."""

@@ -140,7 +140,7 @@ def acknowledge() -> None:
         came = bytearray()
         while data := channel.recv(PIECE):
             came += data
-            for _, last in taken(came):
+            for _, last, _ in taken(came):
                 if last:
                     channel.sendall(packed(Written()))
 

@@ -11,9 +11,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from pipeline.ledger import commit_process, in_use, opening
@@ -44,6 +46,20 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     return lambda: begun[-1]
 
 
+@pytest.fixture
+def together(monkeypatch: pytest.MonkeyPatch) -> list[list[Any]]:
+    """The sets of changes that are written, each by its attempts."""
+    sets: list[list[Any]] = []
+    write_as_sets = commit_process.attempt_changes.write_as_sets
+
+    def noted(connection: Any, changes: Any) -> bool:
+        sets.append([attempt_id for _, attempt_id, *_ in changes])
+        return write_as_sets(connection, changes)
+
+    monkeypatch.setattr(commit_process.attempt_changes, "write_as_sets", noted)
+    return sets
+
+
 def written(book: Any, work: Callable[[Writer], Awaitable[Any]], in_flight: int = 4) -> Any:
     """What comes of some work with a writer by a process of its own."""
 
@@ -58,7 +74,7 @@ def written(book: Any, work: Callable[[Writer], Awaitable[Any]], in_flight: int 
         return asyncio.run(run(channel, spill))
 
 
-async def together(writer: Writer, *changes: Any) -> list[Any]:
+async def at_once(writer: Writer, *changes: Any) -> list[Any]:
     return await asyncio.gather(*map(writer.commit, changes), return_exceptions=True)
 
 
@@ -66,10 +82,10 @@ def test_a_change_that_the_process_acknowledges_is_on_disk(book: Any, fare: Any,
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
 
     async def work(writer: Writer) -> None:
-        assert await together(writer, Sending(one), Sending(two)) == [None, None]
+        assert await at_once(writer, Sending(one), Sending(two)) == [None, None]
         assert book.states() == {one: "sending", two: "sending"}
         assert await writer.commit(GotAnswer(one, Answered(200, b"raw"))) is None
-        ended, unknown = await together(writer, Ended(one, ISSUED), Sending(99))
+        ended, unknown = await at_once(writer, Ended(one, ISSUED), Sending(99))
         assert (ended, "attempt 99" in str(unknown), writer.failed) == (ISSUED, True, False)
 
     written(book, work)
@@ -121,12 +137,12 @@ def test_when_it_is_killed_nobody_is_told_yes_and_all_is_spilled(
     async def work(writer: Writer) -> list[Any]:
         assert await writer.commit(Sending(one)) is None
         process().send_signal(signal.SIGSTOP if busy else signal.SIGKILL)
-        answers = asyncio.ensure_future(together(writer, Ended(one, ISSUED), Sending(two)))
+        answers = asyncio.ensure_future(at_once(writer, Ended(one, ISSUED), Sending(two)))
         await asyncio.sleep(0.1)
         process().kill()
         found = await answers
         assert writer.failed
-        return [*found, *await together(writer, GotAnswer(one, Answered(200, b"late")))]
+        return [*found, *await at_once(writer, GotAnswer(one, Answered(200, b"late")))]
 
     results = written(book, work)
     assert {str(result) for result in results} == {
@@ -213,9 +229,9 @@ def test_more_than_the_channel_holds_goes_over_it_while_the_event_loop_goes_on(
     large = [GotAnswer(each, Answered(200, os.urandom(64 * 1024))) for each in ids]
 
     async def work(writer: Writer) -> None:
-        await together(writer, *map(Sending, ids))
+        await at_once(writer, *map(Sending, ids))
         process().send_signal(signal.SIGSTOP)
-        answers = asyncio.ensure_future(together(writer, *large))
+        answers = asyncio.ensure_future(at_once(writer, *large))
         await asyncio.sleep(0.1)
         assert not answers.done()
         process().send_signal(signal.SIGCONT)
@@ -275,7 +291,7 @@ def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of
                 while len(parts) < len(ids):  # nobody has told it yet what became of the first
                     came += its.recv(1 << 16)
                     parts += taken(came)
-                assert parts == [([("sending", attempt_id)], True) for attempt_id in ids]
+                assert parts == [([("sending", attempt_id)], True, ()) for attempt_id in ids]
                 its.sendall(packed(Written()) * committed)
             await asyncio.wait(done)
             return [each.exception() for each in done]
@@ -303,20 +319,13 @@ def test_what_became_of_two_groups_is_told_in_their_order_if_it_comes_at_once(bo
 
 
 def test_what_has_come_of_a_group_is_written_at_once_and_in_one(
-    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
+    book: Any, fare: Any, together: list[list[Any]]
 ) -> None:
     ids = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 6)))]
-    together: list[list[int]] = []
-    write_as_sets = commit_process.attempt_changes.write_as_sets
-
-    def noted(connection: Any, changes: Any) -> bool:
-        together.append([attempt_id for _, attempt_id in changes])
-        return write_as_sets(connection, changes)
 
     def part(*some: int, last: bool = False) -> bytes:
         return packed(Part([Sending(each).plain() for each in some], last))
 
-    monkeypatch.setattr(commit_process.attempt_changes, "write_as_sets", noted)
     ours, its = socket.socketpair()
     ours.settimeout(10)
     # Two parts of the first group, and half of another's value, which is whole before the first group's last one comes.
@@ -353,3 +362,97 @@ def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(b
     refused = committer.written()
     committer.add([Sending(attempt.attempt_id).plain()])
     assert (len(refused.results or ()), committer.written().results) == (1, None)
+
+
+def sent(committer: Any, *ids: int) -> Any:
+    """What becomes of the `sending` of attempts, as a group."""
+    committer.add([Sending(each).plain() for each in ids])
+    return committer.written()
+
+
+def on_disk(book: Any) -> set[int]:
+    """The attempts whose `sending` another connection sees."""
+    with closing(apsw.Connection(str(book.path), flags=apsw.SQLITE_OPEN_READONLY)) as other:
+        return {each for (each,) in other.execute("SELECT attempt_id FROM attempt WHERE state = 'sending'")}
+
+
+def test_a_sending_that_is_likely_is_written_before_it_comes_and_committed_with_its_group(
+    book: Any, fare: Any, together: list[list[Any]]
+) -> None:
+    one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4))))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    committer.expect([one, two])
+    assert (together, on_disk(book)) == ([[one, two]], set())
+    committer.add([Sending(two).plain()])
+    committer.write()
+    assert sent(committer, one, three).results is None
+    assert (together, on_disk(book)) == ([[one, two], [three]], {one, two, three})
+
+
+def test_a_sending_that_was_likely_and_did_not_come_is_not_committed(
+    book: Any, fare: Any, together: list[list[Any]]
+) -> None:
+    one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4))))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    committer.expect([one, two])
+    assert sent(committer, three, one).results is None
+    assert on_disk(book) == {one, three}
+    assert sent(committer, two).results is None  # it comes with another group
+    assert on_disk(book) == {one, two, three}
+    assert together == [[one, two], [three], [three, one], [two]]
+
+
+def test_a_likely_sending_whose_charge_is_held_until_then_is_written_in_its_turn(
+    book: Any, fare: Any
+) -> None:
+    held, same = (attempt.attempt_id for attempt in book.plan(fare(1), fare(1, remarks="again")))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    sent(committer, held)
+    committer.expect([same])
+    not_sent = Ended(held, Outcome("not_sent", "carrier_unreachable"))
+    committer.add([not_sent.plain()])
+    assert sent(committer, same).results == [not_sent.outcome, None]
+    assert book.states() == {held: "not_sent", same: "sending"}
+
+
+def test_a_ledger_that_fails_before_a_group_has_come_takes_nothing_of_it(
+    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+
+    def full(*_: Any) -> bool:
+        raise apsw.FullError("FullError: database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(commit_process.attempt_changes, "write_as_sets", full)
+        committer = commit_process._Committer(book.connection, Named(book.path))
+        committer.expect([one])
+    failure = sent(committer, two).failure
+    assert "can't be written" in str(failure)
+    assert (on_disk(book), book.connection.in_transaction) == (set(), False)
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_what_is_likely_goes_with_the_last_part_of_a_group_and_is_written_at_once(
+    book: Any, fare: Any, together: list[list[Any]], comes: bool
+) -> None:
+    one_, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+    ours, its = socket.socketpair()
+    ours.settimeout(10)
+    process = threading.Thread(target=commit_process.serve, args=(its, opening.open_beside))
+    process.start()
+    try:
+        ours.sendall(packed(Named(book.path)) + packed(Part([Sending(one_).plain()], True, [two])))
+        assert [Written(*one(ours)).failure for _ in range(2)] == [None, None]
+        deadline = time.monotonic() + 10
+        while together != [[one_], [two]]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert on_disk(book) == {one_}
+        if comes:
+            ours.sendall(packed(Part([Sending(two).plain()], last=True)))
+            assert Written(*one(ours)).results is None
+    finally:
+        ours.close()
+        process.join(20)
+    assert on_disk(book) == {one_, two} if comes else {one_}

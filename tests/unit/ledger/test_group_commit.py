@@ -147,13 +147,69 @@ def test_a_slow_disks_group_is_handed_over_while_it_comes_up(
             writer._took(commit_seconds)
             writer._took(commit_seconds)
             done = [writer.commit(Sending(number)) for number in range(40)]
-            found = [(len(changes), last) for changes, last in taken(bytearray(its.recv(1 << 16)))]
+            found = [(len(changes), last) for changes, last, _ in taken(bytearray(its.recv(1 << 16)))]
             its.sendall(packed(Written()) * sum(last for _, last in found))
             assert await asyncio.gather(*done) == [None] * 40
             return found
 
     with its, Spill(tmp_path / "spill", "", 40) as spill:
         assert asyncio.run(asyncio.wait_for(run(spill), 14)) == parts
+
+
+@pytest.mark.parametrize(
+    ("commit_seconds", "in_flight", "likely"),
+    [(60.0, 3, [2, 3]), (0.0, 6, [])],
+    ids=["slow disk", "fast disk"],
+)
+def test_on_a_slow_disk_it_is_told_with_answers_which_attempts_are_likely_to_be_sent_next(
+    tmp_path: Path, commit_seconds: float, in_flight: int, likely: list[int]
+) -> None:
+    """As many as there are answers, of those that were named and are not handed in yet."""
+    (tmp_path / "named").touch()
+    ours, its = socket.socketpair()
+    its.sendall(packed(Written()))
+    changes = [Sending(1), *(GotAnswer(number, Answered(200, b"")) for number in (97, 98))]
+
+    async def run(spill: Spill) -> list[int]:
+        async with group_commit(ours, Named(tmp_path / "named"), spill, in_flight) as writer:
+            writer._took(commit_seconds)
+            writer._took(commit_seconds)
+            for number in (1, 2, 3, 4):
+                writer.expect(number)
+            done = [*map(writer.commit, changes)]
+            ((_, last, told),) = taken(bytearray(its.recv(1 << 16)))
+            its.sendall(packed(Written()))
+            await asyncio.gather(*done)
+            assert last
+            return [*told]
+
+    with its, Spill(tmp_path / "spill", "", in_flight) as spill:
+        assert asyncio.run(asyncio.wait_for(run(spill), 14)) == likely
+
+
+def test_what_nobody_waits_for_is_done_when_what_is_waiting_was_handed_over(tmp_path: Path) -> None:
+    (tmp_path / "named").touch()
+    ours, its = socket.socketpair()
+    its.sendall(packed(Written()))
+    came: list[bytes] = []
+
+    async def run(spill: Spill) -> None:
+        async with group_commit(ours, Named(tmp_path / "named"), spill, 2) as writer:
+            writer._took(2.0)
+            writer._took(2.0)  # by which it waits for both
+            one = writer.commit(Sending(1))
+            writer.meanwhile(lambda: came.append(its.recv(1 << 16)))
+            await asyncio.sleep(0.01)
+            assert not came
+            two = writer.commit(Sending(2))
+            await asyncio.sleep(0)
+            assert [last for _, last, _ in taken(bytearray(came[0]))] == [False, True]
+            its.sendall(packed(Written()))
+            await asyncio.gather(one, two)
+
+    with its, Spill(tmp_path / "spill", "", 2) as spill:
+        asyncio.run(asyncio.wait_for(run(spill), 14))
+    assert len(came) == 1
 
 
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:

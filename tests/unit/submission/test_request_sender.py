@@ -24,13 +24,14 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import interpret
-from pipeline.ledger import opening, planning, runs
+from pipeline.ledger import attempt_changes, opening, planning, runs
 from pipeline.ledger.attempt_changes import (
     Acknowledged,
     Again,
     Change,
     Ended,
     GotAnswer,
+    Plain,
     Sending,
 )
 from pipeline.ledger.group_commit import Writer
@@ -665,6 +666,43 @@ def test_the_next_request_is_made_before_the_one_before_it_leaves(
     bench.submit(itineraries(3), answered, concurrency=1)
     assert [len(before) for before in asked] == [2, 3, 3]
     assert made == bench.asked
+
+
+@pytest.mark.parametrize("rate", [0.0, 1000.0], ids=["at once", "at a rate"])
+def test_on_a_slow_disk_the_next_sending_is_written_while_an_answer_is_looked_at(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, rate: float
+) -> None:
+    """But not where it may be long until it leaves, for the rate's sake."""
+    sets: list[list[str]] = []
+    write_as_sets = attempt_changes.write_as_sets
+
+    def noted(connection: apsw.Connection, changes: Sequence[Plain]) -> bool:
+        sets.append([kind for kind, *_ in changes])
+        return write_as_sets(connection, changes)
+
+    monkeypatch.setattr(attempt_changes, "write_as_sets", noted)
+    bench.connection.set_commit_hook(lambda: bool(time.sleep(0.01)))  # type: ignore[func-returns-value]
+    results = bench.submit(itineraries(6), yes, concurrency=1, rate_per_second=rate)
+    assert set(states(results)) == {"issued"}
+    after_answers = [sets[at + 1] for at in range(len(sets) - 2) if sets[at] == ["answered"]]
+    assert after_answers.count(["sending"]) == (
+        0 if rate else 4
+    )  # the first two commits show what disk it is
+
+
+def test_what_was_written_before_it_was_claimed_is_not_on_disk_when_the_run_stops(bench: Bench) -> None:
+    def stopping(ticket_no: str) -> web.Response:
+        if len(bench.asked) == 4:
+            bench.halt.stop(message("stopped"))
+        return yes(ticket_no)
+
+    bench.connection.set_commit_hook(lambda: bool(time.sleep(0.01)))  # type: ignore[func-returns-value]
+    results = bench.submit(itineraries(6), stopping, concurrency=1)
+    assert states(results) == ["issued"] * 4 + ["not_sent"] * 2
+    assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1 ORDER BY 1") == [
+        ("issued", 4),
+        ("planned", 2),
+    ]
 
 
 def test_a_request_that_can_not_be_made_ends_the_run_when_it_is_its_turn(

@@ -79,7 +79,7 @@ def test_requests_are_sent_and_each_ones_end_is_told(desk: Desk) -> None:
     came, asked = sent(desk, 1, 2, progress=note)
     assert [one.outcome.number for one in came.results] == sorted(number_of(one) for one in asked)
     assert (states(came), str(came.stopped), came.ledger_failed) == (["issued", "issued"], "", False)
-    assert progress == [(1, 2), (2, 2)]
+    assert progress in ([(1, 2), (2, 2)], [(2, 2)])  # those within moments at once
     facts = {"attempt": 1, "voucher": "itinerary", "state": "issued", "reason": "", "trace_id": "trace-1"}
     assert sorted(desk.logged, key=str) == sorted(
         [("request_ended", {"request": one.request.request_id, **facts}) for one in came.results], key=str

@@ -13,17 +13,19 @@ the program has it.
 What can be had at N in flight (`most_a_second`). A request waits for two syncs, one after the other: of its `sending`, together with
 the outcome of the request before it, and of its answer. A sync takes S and writes whatever was waiting when it began; there is one at
 a time; and the loop does R requests a second by itself, here the bare loop's number, in which the carrier's answers are. Between
-the two syncs the request is with the loop. Then the disk
+the two syncs the request is with the loop. What an answer means is made out when its sync is over, before the outcome can be written: it
+takes the loop t. Then the disk
 
 - waits for it: all N go to the disk together and to the loop together, and a round takes 2 S + N / R; or
-- writes a group of the others meanwhile: two halves take turns, but what comes in while a sync goes on waits for its end, so that a
-  round is as long as three syncs: 3 S.
+- writes a group of the others meanwhile: thirds take turns, of which one is with the loop. What comes in while a sync goes on waits for
+  its end, so that a round is as long as three syncs, and the disk waits before each of them for what a third's answers mean: 3 S + N t.
+  Or it does not wait, and then those outcomes wait for one sync more: 4 S.
 
 Ways in between are no better: where of N changes d are taken on from one group to the next while the disk waits g for
 them, there are at most (N + d) / 3 (S + g) requests a second, with d at most R g; that rises or falls with g all the way, so that one of
 its ends is the best. No request comes faster than the loop, so that there are at most
 
-    min(R, N / (2 S + min(S, N / R)))
+    min(R, N / (2 S + min(N / R, S + min(S, N t))))
 
 A carrier that answers after a makes N / R the sum a + N / R, and the third sync the larger of S and a.
 """
@@ -39,14 +41,19 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
-from pipeline.ledger.session import file_to_write
+from pipeline.carrier.key_redaction import Concealed
+from pipeline.carrier.replies import Before, interpret
+from pipeline.ledger.planning import Attempt
+from pipeline.ledger.session import OpenLedger, file_to_write
 from pipeline.ledger.sync_time import sync_seconds
 from pipeline.model.job import Job, Watch
+from pipeline.model.outcome import Answered
 from pipeline.model.profile import Secrets
 from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
@@ -63,26 +70,29 @@ from tests.crash.wire_unreached import certificate
 #: One charge to an invoice, so that a month of N rows is N requests.
 _SINGLE = 1
 _IN_FLIGHT = 64
+_LOOKED_AT = 2_000  # answers, for how long it takes to make out what one means
 _MODULE = "tests.benchmarks.submission"
 #: How much longer a sync takes than the disk's own, in milliseconds.
 _DISKS = {"0": "the disk as it is", "5": "every sync 5 ms longer", "20": "every sync 20 ms longer"}
 
 
-def most_a_second(rate: float, sync: float, in_flight: int = _IN_FLIGHT) -> float:
-    """The most requests a second that the loop's own rate and the seconds of a sync allow: see above."""
-    return min(rate, in_flight / (2 * sync + min(sync, in_flight / rate)))
+def most_a_second(rate: float, sync: float, making_out: float, in_flight: int = _IN_FLIGHT) -> float:
+    """The most requests a second that the loop's own rate, and the seconds of a sync and of an answer, allow: see above."""
+    others = sync + min(sync, in_flight * making_out)
+    return min(rate, in_flight / (2 * sync + min(in_flight / rate, others)))
 
 
-def measured(folder: Path, rows: int = 10_000, rounds: int = ROUNDS) -> list[Line]:
+def measured(folder: Path, rows: int = 20_000, rounds: int = ROUNDS) -> list[Line]:
     """The figures of sending: its processor time and its rate over http and https, to a slow carrier, at a bounded rate."""
     many = write_month(folder / f"{rows}.xlsx", rows, 3_000)
-    few = write_month(folder / f"{rows // 2}-more.xlsx", rows // 2, 3_000)
+    few = write_month(folder / f"{rows // 4}-more.xlsx", rows // 4, 3_000)
     pem = certificate(folder, "IP:127.0.0.1")
     return [
         *_without_delay(folder, many, rows, rounds, None, 1.6),
         *_without_delay(folder, many, rows, rounds, pem, 1.5),
-        _to_a_slow_carrier(folder, few, rows // 2, rounds),
-        _at_a_rate(folder, few, rows // 2),
+        _to_a_slow_carrier(folder, few, rows // 4, rounds),
+        _to_a_slow_carrier(folder, many, rows, 2),
+        _at_a_rate(folder, few, rows // 4),
     ]
 
 
@@ -117,14 +127,15 @@ def _without_delay(
     ]  # fmt: skip
     rate = rows / found["bare"].median
     for ms, disk in _DISKS.items():
-        sync = median(ms, "sync")
-        bound, reached = most_a_second(rate, sync), rows / found[ms].median
+        sync, making_out = median(ms, "sync"), median(ms, "making_out")
+        bound, reached = most_a_second(rate, sync, making_out), rows / found[ms].median
         lines.append(
             Line(
-                f"requests a second over {scheme}, {_IN_FLIGHT} in flight, {disk}", "min(R, N / (2 S + min(S, N / R)))",
+                f"requests a second over {scheme}, {_IN_FLIGHT} in flight, {disk}",
+                "min(R, N / (2 S + min(N / R, S + min(S, N t))))",
                 "≥ 0.85 ×", reached / bound, reached >= 0.85 * bound,
                 f"{reached:,.0f}/s, {found[ms].median:.2f} s ({found[ms].spread}) : {bound:,.0f}/s; S {1000 * sync:.2f} ms,"
-                f" R {rate:,.0f}/s, {found['bare'].median:.2f} s ({found['bare'].spread})",
+                f" t {1e6 * making_out:.1f} µs, R {rate:,.0f}/s, {found['bare'].median:.2f} s ({found['bare'].spread})",
             )
         )  # fmt: skip
     return lines
@@ -203,6 +214,7 @@ def _ours(job: Job, month: Path) -> dict[str, float]:
             seconds = time.perf_counter() - begun
             processor = _processor(resource.RUSAGE_SELF) - before[resource.RUSAGE_SELF]
         ledger.end(run.number, 0)
+        making_out = _making_out(ledger, attempts, job, keys)
     states = {result.outcome.state for result in sent.results}
     if states != {"issued"}:
         raise RuntimeError(f"not all were issued: {states} {sent.stopped}")
@@ -212,9 +224,24 @@ def _ours(job: Job, month: Path) -> dict[str, float]:
         "processor": processor,
         "children": _processor(resource.RUSAGE_CHILDREN) - before[resource.RUSAGE_CHILDREN],
         "sync": sync,
+        "making_out": making_out,
         "judging": times[1] - times[0],
         "planning": times[2] - times[1],
     }
+
+
+def _making_out(ledger: OpenLedger, attempts: Sequence[Attempt], job: Job, keys: Secrets) -> float:
+    """The least seconds that the loop takes for what an answer means: of the answers of this run, as they came."""
+    came = dict(ledger._connection.execute("SELECT attempt_id, answer FROM attempt"))
+    answers = [(Answered(200, came[attempt.attempt_id]), attempt.request.asked) for attempt in attempts]
+    cipher, concealed = Cipher(keys.encryption_key), Concealed(keys.api_key, keys.encryption_key)
+    took = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        for answer, asked in answers[:_LOOKED_AT]:
+            concealed.outcome(interpret(answer, asked, cipher, job.profile.answers, Before(accepted=True)))
+        took.append(time.perf_counter() - begun)
+    return min(took) / len(answers[:_LOOKED_AT])
 
 
 def _bare(job: Job, month: Path) -> dict[str, float]:

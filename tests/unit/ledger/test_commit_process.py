@@ -402,6 +402,16 @@ def test_a_sending_that_was_likely_and_did_not_come_is_not_committed(
     assert together == [[one, two], [three], [three, one], [two]]
 
 
+def test_a_refused_change_beside_a_likely_sending_that_did_not_come_is_refused_alone(
+    book: Any, fare: Any
+) -> None:
+    one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    committer.expect([one])
+    refused, taken_ = sent(committer, 99, two).results
+    assert ("attempt 99" in str(refused), taken_, on_disk(book)) == (True, None, {two})
+
+
 def test_a_likely_sending_whose_charge_is_held_until_then_is_written_in_its_turn(
     book: Any, fare: Any
 ) -> None:

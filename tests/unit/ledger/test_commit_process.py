@@ -412,6 +412,15 @@ def test_a_refused_change_beside_a_likely_sending_that_did_not_come_is_refused_a
     assert ("attempt 99" in str(refused), taken_, on_disk(book)) == (True, None, {two})
 
 
+def test_a_likely_sending_that_is_refused_and_did_not_come_holds_no_other_up(book: Any, fare: Any) -> None:
+    held, same, other = (a.attempt_id for a in book.plan(fare(1), fare(1, remarks="again"), fare(2)))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    sent(committer, held)
+    committer.expect([same])
+    assert sent(committer, other).results is None  # written as a set
+    assert on_disk(book) == {held, other}
+
+
 def test_a_likely_sending_whose_charge_is_held_until_then_is_written_in_its_turn(
     book: Any, fare: Any
 ) -> None:

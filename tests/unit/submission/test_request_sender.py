@@ -152,11 +152,13 @@ class Bench:
                             profile,
                             self.halt,
                             self.doubts,
-                            self.progress.append,
+                            lambda seen: self.progress.append(replace(seen, states=seen.states.copy())),
                             self.concealed,
                             lambda *told: self.ended.append(told),
                         )
-                        return await submission.submit(attempts)
+                        results = await submission.submit(attempts)
+                        await asyncio.sleep(0.01)  # nothing is told any more, though a time for it was set
+                        return results
                 finally:
                     await runner.cleanup()
 

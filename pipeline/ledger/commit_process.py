@@ -164,11 +164,7 @@ class _Committer:
     def write(self) -> None:
         """Write what has come of the group."""
         come, self._in = self._group[self._in :], len(self._group)
-        if self._likely:
-            there = self._likely.intersection(each for kind, each, *_ in come if kind == "sending")
-            self._likely -= there
-            come = [change for change in come if change[0] != "sending" or change[1] not in there]
-        self._put(come)
+        self._put([change for change in come if not self._is_in(change)] if self._likely else come)
 
     def written(self) -> Written:
         """Commit the group, and tell what became of it."""
@@ -181,6 +177,13 @@ class _Committer:
                 # A failed COMMIT may or may not have reached the disk; the next start reads which.
                 self._fail(error)
         return Written(self._failure)
+
+    def _is_in(self, change: Plain) -> bool:
+        """Whether a change that has come is in the transaction already; once, for another like it is for the ledger to refuse."""
+        kind, attempt_id, *_ = change
+        there = kind == "sending" and attempt_id in self._likely
+        self._likely.difference_update([attempt_id] if there else [])
+        return there
 
     def _put(self, changes: Sequence[Plain]) -> None:
         """Into the transaction. After a failure nothing more is written: the next start reads what reached the disk."""

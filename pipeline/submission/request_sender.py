@@ -72,7 +72,7 @@ class RequestSender:
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
         self._undecided: list[_Sent] = []
-        self._to_tell: list[_Sent] = []  # over, and not counted yet
+        self._to_tell = False  # how far it is
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -88,7 +88,8 @@ class RequestSender:
         undecided, self._undecided = self._undecided, []
         for attempt, last in undecided:
             await self._over((attempt, self._decided(last)))
-        self._tell()
+        asyncio.get_running_loop().call_soon(self._tell)
+        await asyncio.sleep(0)
         return [self._results[attempt.attempt_id] for attempt in attempts]
 
     async def _lane(self) -> None:
@@ -192,17 +193,18 @@ class RequestSender:
     async def _over(self, sent: _Sent | None) -> None:
         """Wait until what a request came to is on disk. How far it is is told soon: once for all whose outcomes went there together."""
         if sent is not None:
-            await self._recorded(*sent)
-            if not self._to_tell:
-                asyncio.get_running_loop().call_later(_SOON, self._tell)
-            self._to_tell.append(sent)
-
-    def _tell(self) -> None:
-        over, self._to_tell = self._to_tell, []
-        for attempt, last in over:
+            attempt, last = sent
+            await self._recorded(attempt, last)
             self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
             self._states[last.outcome.state] += 1
-        if over:
+            if not self._to_tell:
+                self._to_tell = True
+                asyncio.get_running_loop().call_later(_SOON, self._tell)
+
+    def _tell(self) -> None:
+        """By the event loop alone: who can't be told keeps nobody from his results."""
+        if self._to_tell:
+            self._to_tell = False
             self.progress(Progress(len(self._planned), self._states))
 
     async def _recorded(self, attempt: Attempt, last: Try) -> None:

@@ -412,6 +412,17 @@ def test_a_refused_change_beside_a_likely_sending_that_did_not_come_is_refused_a
     assert ("attempt 99" in str(refused), taken_, on_disk(book)) == (True, None, {two})
 
 
+@pytest.mark.parametrize("likely", [True, False])
+def test_a_sending_that_comes_twice_is_refused_the_second_time_though_it_was_likely(
+    book: Any, fare: Any, likely: bool
+) -> None:
+    (attempt,) = book.plan(fare(1))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    committer.expect([attempt.attempt_id] if likely else [])
+    first, second = sent(committer, attempt.attempt_id, attempt.attempt_id).results
+    assert (first, "an attempt can't change" in str(second)) == (None, True)
+
+
 def test_a_likely_sending_that_is_refused_and_did_not_come_holds_no_other_up(book: Any, fare: Any) -> None:
     held, same, other = (a.attempt_id for a in book.plan(fare(1), fare(1, remarks="again"), fare(2)))
     committer = commit_process._Committer(book.connection, Named(book.path))

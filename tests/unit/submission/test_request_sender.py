@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -649,6 +650,20 @@ def test_results_are_of_the_requests_in_their_order(bench: Bench) -> None:
     assert [result.request.request_id for result in results] == [request.request_id for request in requests]
     told = [(progress.done, progress.total) for progress in bench.progress]
     assert (told[-1], len({*told})) == ((6, 6), len(told))
+
+
+def test_who_can_not_be_told_how_far_it_is_keeps_nobody_from_the_results(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+
+    def full(seen: object) -> None:
+        told.append(seen)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bench, "progress", SimpleNamespace(append=full))
+    assert states(bench.submit(itineraries(3), yes)) == ["issued"] * 3
+    assert told
 
 
 def test_the_next_request_is_made_before_the_one_before_it_leaves(

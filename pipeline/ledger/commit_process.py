@@ -47,7 +47,7 @@ _SETTINGS = {
 
 
 class Part(NamedTuple):
-    """Changes of a group; `last`: those that come next are of another, and with that the `sending` of the `likely` attempts, as it seems."""
+    """Changes of a group; `last`: those that come next are of another group; `likely`: the attempts whose `sending` is expected in that one."""
 
     changes: Sequence[Plain]
     last: bool
@@ -181,9 +181,10 @@ class _Committer:
     def _is_in(self, change: Plain) -> bool:
         """Whether a change that has come is in the transaction already; once, for another like it is for the ledger to refuse."""
         kind, attempt_id, *_ = change
-        there = kind == "sending" and attempt_id in self._likely
-        self._likely.difference_update([attempt_id] if there else [])
-        return there
+        if kind != "sending" or attempt_id not in self._likely:
+            return False
+        self._likely.remove(attempt_id)
+        return True
 
     def _put(self, changes: Sequence[Plain]) -> None:
         """Into the transaction. After a failure nothing more is written: the next start reads what reached the disk."""

@@ -72,7 +72,7 @@ class RequestSender:
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
         self._undecided: list[_Sent] = []
-        self._to_tell = False  # how far it is
+        self._to_tell = False  # how far it is, which has changed
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -202,7 +202,7 @@ class RequestSender:
                 asyncio.get_running_loop().call_later(_SOON, self._tell)
 
     def _tell(self) -> None:
-        """By the event loop alone: who can't be told keeps nobody from his results."""
+        """Tell how far it is. Called by the event loop alone: a failure to tell must not keep anybody from the results."""
         if self._to_tell:
             self._to_tell = False
             self.progress(Progress(len(self._planned), self._states))

@@ -47,6 +47,11 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
 
 
 @pytest.fixture
+def committer(book: Any) -> Any:
+    return commit_process._Committer(book.connection, Named(book.path))
+
+
+@pytest.fixture
 def together(monkeypatch: pytest.MonkeyPatch) -> list[list[Any]]:
     """The sets of changes that are written, each by its attempts."""
     sets: list[list[Any]] = []
@@ -355,9 +360,10 @@ def one(channel: socket.socket) -> Any:
     return values[0]
 
 
-def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(book: Any, fare: Any) -> None:
+def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(
+    book: Any, committer: Any, fare: Any
+) -> None:
     (attempt,) = book.plan(fare(1))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     committer.add([Sending(99).plain()])
     refused = committer.written()
     committer.add([Sending(attempt.attempt_id).plain()])
@@ -377,10 +383,9 @@ def on_disk(book: Any) -> set[int]:
 
 
 def test_a_sending_that_is_likely_is_written_before_it_comes_and_committed_with_its_group(
-    book: Any, fare: Any, together: list[list[Any]]
+    book: Any, committer: Any, fare: Any, together: list[list[Any]]
 ) -> None:
     one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4))))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     committer.expect([one, two])
     assert (together, on_disk(book)) == ([[one, two]], set())
     committer.add([Sending(two).plain()])
@@ -390,10 +395,9 @@ def test_a_sending_that_is_likely_is_written_before_it_comes_and_committed_with_
 
 
 def test_a_sending_that_was_likely_and_did_not_come_is_not_committed(
-    book: Any, fare: Any, together: list[list[Any]]
+    book: Any, committer: Any, fare: Any, together: list[list[Any]]
 ) -> None:
     one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4))))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     committer.expect([one, two])
     assert sent(committer, three, one).results is None
     assert on_disk(book) == {one, three}
@@ -403,10 +407,9 @@ def test_a_sending_that_was_likely_and_did_not_come_is_not_committed(
 
 
 def test_a_refused_change_beside_a_likely_sending_that_did_not_come_is_refused_alone(
-    book: Any, fare: Any
+    book: Any, committer: Any, fare: Any
 ) -> None:
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     committer.expect([one])
     refused, taken_ = sent(committer, 99, two).results
     assert ("attempt 99" in str(refused), taken_, on_disk(book)) == (True, None, {two})
@@ -414,18 +417,18 @@ def test_a_refused_change_beside_a_likely_sending_that_did_not_come_is_refused_a
 
 @pytest.mark.parametrize("likely", [True, False])
 def test_a_sending_that_comes_twice_is_refused_the_second_time_though_it_was_likely(
-    book: Any, fare: Any, likely: bool
+    book: Any, committer: Any, fare: Any, likely: bool
 ) -> None:
     (attempt,) = book.plan(fare(1))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     committer.expect([attempt.attempt_id] if likely else [])
     first, second = sent(committer, attempt.attempt_id, attempt.attempt_id).results
     assert (first, "an attempt can't change" in str(second)) == (None, True)
 
 
-def test_a_likely_sending_that_is_refused_and_did_not_come_holds_no_other_up(book: Any, fare: Any) -> None:
+def test_a_likely_sending_that_is_refused_and_did_not_come_holds_no_other_up(
+    book: Any, committer: Any, fare: Any
+) -> None:
     held, same, other = (a.attempt_id for a in book.plan(fare(1), fare(1, remarks="again"), fare(2)))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     sent(committer, held)
     committer.expect([same])
     assert sent(committer, other).results is None  # written as a set
@@ -433,10 +436,9 @@ def test_a_likely_sending_that_is_refused_and_did_not_come_holds_no_other_up(boo
 
 
 def test_a_likely_sending_whose_charge_is_held_until_then_is_written_in_its_turn(
-    book: Any, fare: Any
+    book: Any, committer: Any, fare: Any
 ) -> None:
     held, same = (attempt.attempt_id for attempt in book.plan(fare(1), fare(1, remarks="again")))
-    committer = commit_process._Committer(book.connection, Named(book.path))
     sent(committer, held)
     committer.expect([same])
     not_sent = Ended(held, Outcome("not_sent", "carrier_unreachable"))
@@ -446,7 +448,7 @@ def test_a_likely_sending_whose_charge_is_held_until_then_is_written_in_its_turn
 
 
 def test_a_ledger_that_fails_before_a_group_has_come_takes_nothing_of_it(
-    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
+    book: Any, committer: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
 
@@ -455,7 +457,6 @@ def test_a_ledger_that_fails_before_a_group_has_come_takes_nothing_of_it(
 
     with monkeypatch.context() as patch:
         patch.setattr(commit_process.attempt_changes, "write_as_sets", full)
-        committer = commit_process._Committer(book.connection, Named(book.path))
         committer.expect([one])
     failure = sent(committer, two).failure
     assert "can't be written" in str(failure)

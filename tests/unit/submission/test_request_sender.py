@@ -703,9 +703,8 @@ def test_on_a_slow_disk_the_next_sending_is_written_while_an_answer_is_looked_at
     results = bench.submit(itineraries(6), yes, concurrency=1, rate_per_second=rate)
     assert set(states(results)) == {"issued"}
     after_answers = [sets[at + 1] for at in range(len(sets) - 2) if sets[at] == ["answered"]]
-    assert after_answers.count(["sending"]) == (
-        0 if rate else 4
-    )  # the first two commits show what disk it is
+    ahead = 0 if rate else 4  # the first two commits show what disk it is
+    assert after_answers.count(["sending"]) == ahead
 
 
 def test_what_was_written_before_it_was_claimed_is_not_on_disk_when_the_run_stops(bench: Bench) -> None:

@@ -25,16 +25,12 @@ _USUAL = re.compile(
 class AnswerProtocol(ResponseHandler):
     """Of what `read` gives, an answer of the usual form is an `Answered`."""
 
-    _awaited = False
-
-    def await_answer(self) -> None:
-        """What comes next is an answer; what comes at any other time is a stray."""
-        self._awaited = True
+    awaited = False  # whether what comes next is an answer; what comes at any other time is a stray
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
-        if self._awaited:
-            self._awaited = False
+        if self.awaited:
+            self.awaited = False
             found = _USUAL.match(data)
             if found and len(data) == found.end() + int(found[1]):
                 self.feed_data(cast("Any", Answered(200, data[found.end() :])))

@@ -17,7 +17,7 @@ import functools
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -79,13 +79,13 @@ class Client:
             connection = self._spare.take() if self._spare else None
             if connection is None:
                 connection = await connect(self._connections, request, self._profile)
+                if not is_quiet(connection):
+                    connection.close()
+                    return NotSent(Message(_STRAY)), HeldConnection()
         except Exception as error:  # noqa: BLE001 - whatever it was, there is nothing that the request could have left over
             # Never str() or repr() of the error: one of a proxy holds headers.
             return NotSent(_plain_name(error)), HeldConnection()
         held = HeldConnection(connection, self._spare)
-        if not is_quiet(connection):
-            held.close()
-            return NotSent(Message(_STRAY)), HeldConnection()
         try:
             if (head := self._heads.get(path)) is None:
                 head = _head(request)
@@ -102,18 +102,17 @@ class Client:
             raise
 
     async def _answer_over(self, connection: Connection, request: bytes, send_by: float | None) -> Reply:
-        protocol = cast("AnswerProtocol", connection.protocol)  # which a quiet connection has
-        protocol.await_answer()
+        protocol: Any = connection.protocol  # an AnswerProtocol, which a quiet connection has
+        protocol.awaited = True
         # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
         waiting: list[AnswerProtocol | aiohttp.StreamReader] = [protocol]
         patience = self._profile.submission.response_timeout_seconds
         late = asyncio.get_running_loop().call_later(patience, _give_up, waiting)
         try:
-            transport = cast("asyncio.Transport", protocol.transport)
             # Nothing is waited for between this look and the write.
             if send_by is not None and boot_time() > send_by:
                 return NotSent(Message(_TOO_LATE), too_late=True)
-            transport.write(request)
+            protocol.transport.write(request)
             first = await protocol.read()
             if isinstance(first, Answered):
                 return first

@@ -66,23 +66,16 @@ class SpareConnections:
         self._spare: list[tuple[Connection, float]] = []  # each with the time since when
 
     def put(self, connection: Connection) -> None:
-        """Have a connection for whoever takes one in this turn, if it can be used again."""
-        if not is_quiet(connection):
-            connection.release()  # aiohttp closes it, or passes it over
-            return
+        """Have a connection for whoever takes one in this turn."""
         if not self._spare:
             asyncio.get_running_loop().call_soon(self._give_to_aiohttp)
         self._spare.append((connection, time.monotonic()))
 
     def take(self) -> Connection | None:
-        """One that was given back in this turn, None where there is none.
-
-        Between the two its end may have been seen, where whoever takes it was to run already; and a machine may stand still for any time.
-        """
+        """One that was given back in this turn and can be used again, None where there is none. A machine may stand still for any time."""
         while self._spare:
             connection, since = self._spare.pop()
-            protocol, idle = connection.protocol, time.monotonic() - since
-            if protocol is not None and protocol.is_connected() and idle <= self._keepalive:
+            if is_quiet(connection) and time.monotonic() - since <= self._keepalive:
                 return connection
             connection.close()
         return None

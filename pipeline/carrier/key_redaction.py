@@ -50,7 +50,7 @@ class Concealed:
 
     def text(self, text: str) -> str:
         """A text without the keys, nor the beginning of one that was cut off at its end."""
-        if not self._may_hold_one(text.lower()):
+        if not text or not self._may_hold_one(text.lower()):
             return text
         for pattern in self._patterns:
             text = pattern.taken_out(text)

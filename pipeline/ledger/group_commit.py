@@ -79,8 +79,7 @@ class Writer:
         self._handed_over: deque[_Group] = deque()  # that the process has said nothing of yet
         self._untold = 0  # groups that are with the process, or are being spilled
         self._looking = False  # whether it is going to be seen what is waiting
-        self._idle = asyncio.Event()  # nothing waits, nor is being written
-        self._idle.set()
+        self._idle = asyncio.Event()  # nothing waits, nor is being written, since somebody wanted to know
         self._last = 0.0  # seconds of the last commit
         self._slow = 0.0  # seconds of a commit on a slow disk, 0 on a fast one
         self._enough = (
@@ -114,7 +113,6 @@ class Writer:
         self._requests += not isinstance(change, Ended)
         if isinstance(change, Sending) and self._likely and self._likely[0] == change.attempt_id:
             self._likely.popleft()
-        self._idle.clear()
         if self._slow and len(self._waiting) - self._written >= _TOGETHER:
             self._write(last=False)
         self._look()
@@ -127,6 +125,8 @@ class Writer:
 
     async def settled(self) -> None:
         """Wait until everything that was handed in is on disk or spilled."""
+        self._idle.clear()
+        self._look()
         await self._idle.wait()
 
     def close(self) -> None:

@@ -23,13 +23,14 @@ class Halt:
     """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
 
     reason: Message = NOTHING
+    stopping: bool = False  # whether there is a reason, which is asked several times for each request
     abandoned: bool = False  # answers are waited for no more
     _event: asyncio.Event = field(default_factory=asyncio.Event)
     _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
 
     def stop(self, reason: Message) -> None:
         """No further request leaves; the first reason is kept."""
-        self.reason = self.reason or reason
+        self.reason, self.stopping = self.reason or reason, True
         self._event.set()
 
     def abandon(self) -> None:
@@ -57,7 +58,7 @@ class Halt:
         try:
             return await client.post(path, body, send_by)
         except asyncio.CancelledError:
-            if not self.reason:
+            if not self.stopping:
                 raise
             task.uncancel()
             return Lost(message("the run was interrupted while it waited for the answer")), HeldConnection()
@@ -71,7 +72,7 @@ def stopped_by_signals(halt: Halt, note: Note) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def interrupted() -> None:
-        if halt.reason:
+        if halt.stopping:
             halt.abandon()
         else:
             note(

@@ -72,7 +72,9 @@ class RequestSender:
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
         self._undecided: list[_Sent] = []
-        self._to_tell = False  # how far it is, which has changed
+        self._uncounted: deque[_Sent] = (
+            deque()
+        )  # what they came to is on disk, which nobody has been told of yet
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -129,7 +131,9 @@ class RequestSender:
         """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
         last = None
         for tries in range(1, TRIES + 1):
-            if self.halt.reason:
+            if self.halt.stopping:
+                await self._over(before)
+                self._replied.set()
                 break
             last = await self._tried(attempt, one, before)
             before = None
@@ -139,14 +143,12 @@ class RequestSender:
                 break
             await self._recorded(attempt, last)
             await self.halt.pause(pause(tries, outcome.retry_after))
-            if self.halt.reason:
+            if self.halt.stopping:
                 break
             again = await self._attempts.kept(self.writer.commit(Again(one.attempt_id)))
-            if self.halt.reason:  # it stays planned, and is forgotten
+            if self.halt.stopping:  # it stays planned, and is forgotten
                 break
             one.attempt_id, one.number = cast("tuple[int, int]", again)
-        await self._over(before)
-        self._replied.set()
         return last or Try(one.number, self._stopped())
 
     def _stopped(self) -> Outcome:
@@ -159,15 +161,15 @@ class RequestSender:
             await self._over(before)  # it may be long until this one leaves
             before = None
             await self.halt.pause(self._pace.turn(clock()))
-        claimed = not self.halt.reason and await self._claimed(one.attempt_id)
+        claimed = not self.halt.stopping and await self._claimed(one.attempt_id)
         await self._over(before)  # which went to disk with it, so that its connection is free
         if not claimed:
             outcome = self._stopped()
             self.ended(attempt.request, one.number, outcome)
             return Try(one.number, outcome)
-        while self._pace and not self.halt.reason and (wait := self._pace.leave(clock())):
+        while self._pace and not self.halt.stopping and (wait := self._pace.leave(clock())):
             await self.halt.pause(wait)
-        if self.halt.reason:  # it stopped while this was being written: the request stays here
+        if self.halt.stopping:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
             return Try(one.number, outcome, self.writer.commit(Ended(one.attempt_id, outcome)))
         return await self._attempts.send(one)
@@ -191,20 +193,20 @@ class RequestSender:
         return True
 
     async def _over(self, sent: _Sent | None) -> None:
-        """Wait until what a request came to is on disk. How far it is is told soon: once for all whose outcomes went there together."""
+        """Wait until what a request came to is on disk. It is counted and told soon: once for all whose outcomes went there together."""
         if sent is not None:
-            attempt, last = sent
-            await self._recorded(attempt, last)
-            self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
-            self._states[last.outcome.state] += 1
-            if not self._to_tell:
-                self._to_tell = True
+            await self._recorded(*sent)
+            if not self._uncounted:
                 asyncio.get_running_loop().call_later(_SOON, self._tell)
+            self._uncounted.append(sent)
 
     def _tell(self) -> None:
-        """Tell how far it is. Called by the event loop alone: a failure to tell must not keep anybody from the results."""
-        if self._to_tell:
-            self._to_tell = False
+        """Count, and tell how far it is. Called by the event loop alone: a failure to tell must not keep anybody from the results."""
+        if self._uncounted:
+            while self._uncounted:
+                attempt, last = self._uncounted.popleft()
+                self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
+                self._states[last.outcome.state] += 1
             self.progress(Progress(len(self._planned), self._states))
 
     async def _recorded(self, attempt: Attempt, last: Try) -> None:

@@ -5,7 +5,7 @@ import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Protocol
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
@@ -20,7 +20,6 @@ from pipeline.model.known_charges import Doubts
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
-from pipeline.model.request import Request
 from pipeline.model.table import Table
 from pipeline.submission.event_loop import event_loop
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
@@ -28,12 +27,16 @@ from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.sandbox_carrier import inside
 
 
-class AttemptEnd(NamedTuple):
-    """Which attempt has ended, for a log."""
+class Asking(Protocol):
+    """What an attempt is of, for a log."""
 
-    request: str
-    attempt: int
-    voucher: str
+    @property
+    def request_id(self) -> str:
+        """Its request."""
+
+    @property
+    def voucher(self) -> str:
+        """The kind of it: invoice or itinerary."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,15 @@ class Run:
             raise TypeError(f"{self.ledger.name} is no file")
         return self.ledger
 
-    def note_ended(self, attempt: AttemptEnd, outcome: Outcome) -> None:
+    def note_ended(self, of: Asking, attempt: int, outcome: Outcome) -> None:
         """Log what an attempt came to."""
         if self.watch.log is no_log:  # as mostly, and for each request that would be said to nobody
             return
         self.watch.log(
             "request_ended",
-            **attempt._asdict(),
+            request=of.request_id,
+            attempt=attempt,
+            voucher=of.voucher,
             state=outcome.state,
             reason=outcome.reason,
             trace_id=_plain(outcome.trace_id),
@@ -87,10 +92,6 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
     ledger = run.file
     in_flight = min(job.profile.submission.concurrency, len(attempts))
     spill = Spill(spill_path(ledger.path.resolve()), ledger.ledger_id, in_flight)
-
-    def ended(request: Request, attempt: int, outcome: Outcome) -> None:
-        run.note_ended(AttemptEnd(request.request_id, attempt, request.voucher), outcome)
-
     sent = Sent()
 
     async def sending() -> None:
@@ -109,7 +110,7 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
             cipher = Cipher(keys.encryption_key)
             concealed = Concealed(keys.api_key, keys.encryption_key)
             sender = RequestSender(
-                client, writer, cipher, job.profile, halt, doubts, watch.progress, concealed, ended
+                client, writer, cipher, job.profile, halt, doubts, watch.progress, concealed, run.note_ended
             )
             results = await sender.submit(attempts)
         sent = Sent(tuple(results), halt.reason, writer.failed)

@@ -25,7 +25,7 @@ from pipeline.submission.charge_details import charge_details
 from pipeline.submission.event_loop import event_loop
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
 from pipeline.submission.recovered_answers import meaning
-from pipeline.submission.sending_run import AttemptEnd, Run, Sent
+from pipeline.submission.sending_run import Run, Sent
 from pipeline.submission.shared_sender import SharedSender
 
 _LOOK_EVERY = 0.5  # seconds
@@ -95,7 +95,7 @@ class _Sending:
                     stopping.cancel()
 
     def _ended(self, claimed: Claimed, outcome: Outcome) -> None:
-        self.run.note_ended(AttemptEnd(claimed.request_id, claimed.attempt, claimed.voucher), outcome)
+        self.run.note_ended(claimed, claimed.attempt, outcome)
 
     async def _stop_for_all(self) -> None:
         await self.halt.stopped()
@@ -107,9 +107,7 @@ class _Sending:
             await asyncio.wait((own,), timeout=every)
             if own.done():
                 await self._stopped_by_itself(own)
-            stopped = bool(
-                self.halt.reason
-            )  # before the look: what is claimed then was claimed before the stop
+            stopped = self.halt.stopping  # before the look: what is claimed then was claimed before the stop
             begun = time.monotonic()
             try:
                 states = await asyncio.to_thread(self.issued.progress)
@@ -134,7 +132,7 @@ class _Sending:
 
     async def _stopped_by_itself(self, own: "asyncio.Task[Message]") -> None:
         """Nothing more of the run is claimed here: it was stopped, or this worker was not heard for too long."""
-        if not self.halt.reason:
+        if not self.halt.stopping:
             self.halt.stop(await own or message("the run was ended from elsewhere"))
 
     async def _say_whom_it_waits_for(self, states: Counter[str]) -> None:

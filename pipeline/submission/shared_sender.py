@@ -107,13 +107,13 @@ class SharedSender:
     async def _sent(self, claimed: Claimed) -> Try:
         """One attempt; what reached nobody is planned anew, for anybody to claim after a pause."""
         await self.halt.pause(max(0.0, claimed.leave_at - boot_time()))
-        if not self.halt.reason and not self._is_ours(claimed):
+        if not self.halt.stopping and not self._is_ours(claimed):
             self.wrong_key = message(
                 "VOUCHER_ENCRYPTION_KEY of {machine} is not the key that the run was planned with; nothing was sent from there",
                 machine=socket.gethostname(),
             )
             self.halt.stop(self.wrong_key)
-        if self.halt.reason:  # others may send it
+        if self.halt.stopping:  # others may send it
             return self._not_sent(claimed)
         one = Leaving(
             claimed.attempt_id, claimed.attempt, claimed.asked, claimed.body, claimed.doubted, claimed.send_by

@@ -61,7 +61,7 @@ async def work(of: Working) -> Message:
     halt, job = _WorkerHalt(), of.job
     with stopped_by_signals(halt, of.watch.note):
         async with connected(job.profile, job.profile.carrier.base_url, of.keys.api_key) as client:
-            while not halt.reason:
+            while not halt.stopping:
                 async with _joined(of) as writer:
                     if why := await _AtWork(of, client, writer, halt).to_the_end():
                         return why
@@ -100,7 +100,7 @@ class _AtWork:
 
     @property
     def _goes_on(self) -> bool:
-        return not (self.halt.reason or self.writer.gone or self.writer.failed)
+        return not (self.halt.stopping or self.writer.gone or self.writer.failed)
 
     async def _by_invitation(self) -> None:
         with contextlib.closing(await asyncio.to_thread(connect, self.of.address)) as connection:

@@ -13,7 +13,7 @@ def _read(*pieces: bytes, awaited: bool = True) -> tuple[AnswerProtocol, list[An
     async def read() -> tuple[AnswerProtocol, list[Any]]:
         protocol = AnswerProtocol(asyncio.get_running_loop())
         if awaited:
-            protocol.await_answer()
+            protocol.awaited = True
         for piece in pieces:
             protocol.data_received(piece)
         return protocol, [await protocol.read() for _ in range(len(protocol))]

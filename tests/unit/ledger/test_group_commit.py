@@ -55,6 +55,21 @@ def test_an_acknowledged_change_is_on_disk(book: Any, fare: Any) -> None:
     ]
 
 
+def test_when_all_is_settled_what_was_handed_in_last_is_on_disk_too(book: Any, fare: Any) -> None:
+    first, second = book.plan(*(fare(number) for number in range(2)))
+
+    async def run() -> bool:
+        async with book.writer() as writer:
+            await writer.commit(Sending(first.attempt_id))
+            await asyncio.sleep(0.05)  # nothing waits then
+            last = writer.commit(Sending(second.attempt_id))
+            await writer.settled()
+            return bool(last.done())
+
+    assert asyncio.run(run())
+    assert set(book.states().values()) == {"sending"}
+
+
 def test_changes_that_wait_together_share_a_transaction(book: Any, fare: Any) -> None:
     attempts = book.plan(*(fare(number) for number in range(100)))
     with book.commits() as commits:

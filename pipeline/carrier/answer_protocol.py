@@ -25,10 +25,13 @@ _USUAL = re.compile(
 class AnswerProtocol(ResponseHandler):
     """Of what `read` gives, an answer of the usual form is an `Answered`."""
 
-    awaited = False  # whether what comes next is an answer; what comes at any other time is a stray
+    awaited = False  # whether what comes next is an answer, or the first of it
+    over = False  # the last answer: what comes then is a stray, and the parser does not always say that anything came
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
+        if self.over:
+            self.force_close()
         if self.awaited:
             self.awaited = False
             found = _USUAL.match(data)

@@ -103,7 +103,7 @@ class Client:
 
     async def _answer_over(self, connection: Connection, request: bytes, send_by: float | None) -> Reply:
         protocol: Any = connection.protocol  # an AnswerProtocol, which a quiet connection has
-        protocol.awaited = True
+        protocol.awaited, protocol.over = True, False
         # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
         waiting: list[AnswerProtocol | aiohttp.StreamReader] = [protocol]
         patience = self._profile.submission.response_timeout_seconds
@@ -128,6 +128,7 @@ class Client:
                 answer += more
         finally:
             late.cancel()
+            protocol.over = True
         if len(answer) > LARGEST_ANSWER:
             much = message(
                 "HTTP {status} with more than {bytes} bytes", status=head.code, bytes=LARGEST_ANSWER

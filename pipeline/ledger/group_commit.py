@@ -68,7 +68,7 @@ class Writer:
         self._channel = channel
         self._named = named
         self._spill = spill
-        self._in_flight = in_flight
+        self._in_flight = max(1, in_flight)
         self._loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = self._loop.create_future()  # the process has the ledger open
         self._waiting: list[_Waiting] = []  # of the next group
@@ -83,7 +83,7 @@ class Writer:
         self._last = 0.0  # seconds of the last commit
         self._slow = 0.0  # seconds of a commit on a slow disk, 0 on a fast one
         self._enough = (
-            in_flight / _SHARES
+            self._in_flight / _SHARES
         )  # so many requests that wait are not kept waiting for more: all there are on a slow disk
         self._said = bytearray()  # by the process, and not whole yet
         self._unsaid = bytearray()  # to the process, which has no room for it yet

@@ -28,9 +28,9 @@ class Halt:
     _event: asyncio.Event = field(default_factory=asyncio.Event)
     _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
 
-    def stop(self, reason: Message) -> None:
-        """No further request leaves; the first reason is kept."""
-        self.reason, self.stopping = self.reason or reason, True
+    def stop(self, reason: Message, *, anew: bool = False) -> None:
+        """No further request leaves; the first reason is kept, unless it is said anew."""
+        self.reason, self.stopping = reason if anew else self.reason or reason, True
         self._event.set()
 
     def abandon(self) -> None:

@@ -178,7 +178,7 @@ class RequestSender:
         """A refusal judged again when every other answer of this run is in."""
         self._attempts.decided(last)
         if last.outcome.state == "unknown":
-            self.halt.reason = without_names(last.outcome.detail)
+            self.halt.stop(without_names(last.outcome.detail), anew=True)
         return last
 
     async def _claimed(self, attempt_id: int) -> bool:

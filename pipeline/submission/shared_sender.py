@@ -143,7 +143,7 @@ class SharedSender:
         """A refusal judged again when every other answer of this worker is in."""
         self._attempts.decided(last)
         if last.outcome.state == "unknown":
-            self.halt.reason = without_names(last.outcome.detail)
+            self.halt.stop(without_names(last.outcome.detail), anew=True)
             if self.wrong_key:  # it was accepted
                 self.wrong_key = NOTHING
                 self._stop_all(last.outcome.detail)

@@ -30,8 +30,8 @@ class _WorkerHalt(Halt):
 
     of_run: Halt | None = None
 
-    def stop(self, reason: Message) -> None:
-        super().stop(reason)
+    def stop(self, reason: Message, *, anew: bool = False) -> None:
+        super().stop(reason, anew=anew)
         if self.of_run:
             self.of_run.stop(reason)
 

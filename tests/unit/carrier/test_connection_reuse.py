@@ -14,12 +14,16 @@ from pipeline.model.outcome import Answered, NotSent, Outcome, Reply
 from pipeline.model.profile import Profile, Submission
 from tests.unit.carrier.raw_socket import Answer, carrying, http, post, raw
 
+#: An answer of the usual form, and one that aiohttp's parser reads.
+USUAL = http("200 OK", b"{}")
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 
-def and_then(over: threading.Event, more: bytes) -> Answer:
+
+def and_then(over: threading.Event, more: bytes, first: bytes = USUAL) -> Answer:
     """An answer, and when it is over something more that nobody asked for, or nothing more ever."""
 
     def answer(connection: socket.socket) -> None:
-        connection.sendall(http("200 OK", b"{}"))
+        connection.sendall(first)
         over.wait(5)
         if more:
             connection.sendall(more)
@@ -53,8 +57,15 @@ def test_it_is_used_again_at_once_and_turns_of_the_event_loop_later(turns: int) 
     assert len(set(carrier.connections)) == 2
 
 
-@pytest.mark.parametrize("more", [b"", http("200 OK", b'"stray"')], ids=["closed", "stray"])
-def test_one_that_is_not_as_it_was_when_it_is_given_back_is_not_used_again(more: bytes) -> None:
+@pytest.mark.parametrize("answer", [USUAL, CHUNKED], ids=["usual", "chunked"])
+@pytest.mark.parametrize(
+    "more",
+    [b"", http("200 OK", b'"stray"'), b"\r\n", b"H"],
+    ids=["closed", "stray", "line", "begun"],
+)
+def test_one_that_is_not_as_it_was_when_it_is_given_back_is_not_used_again(
+    more: bytes, answer: bytes
+) -> None:
     async def run(url: str) -> tuple[Reply, Reply]:
         async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
             first, connection = await client.post("/path", b"1")
@@ -66,7 +77,7 @@ def test_one_that_is_not_as_it_was_when_it_is_given_back_is_not_used_again(more:
             return first, second
 
     over = threading.Event()
-    with carrying(and_then(over, more)) as carrier:
+    with carrying(and_then(over, more, answer)) as carrier:
         assert asyncio.run(run(carrier.url)) == (Answered(200, b"{}"), Answered(200, b"{}"))
     assert len(set(carrier.connections)) == 2
 

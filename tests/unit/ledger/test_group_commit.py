@@ -70,6 +70,15 @@ def test_when_all_is_settled_what_was_handed_in_last_is_on_disk_too(book: Any, f
     assert set(book.states().values()) == {"sending"}
 
 
+def test_where_nothing_was_handed_in_all_is_settled(book: Any) -> None:
+    async def run() -> None:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 0) as spill:
+            async with asyncio.timeout(5), writer_by(book.connection, spill, 0) as writer:
+                await writer.settled()
+
+    asyncio.run(run())
+
+
 def test_changes_that_wait_together_share_a_transaction(book: Any, fare: Any) -> None:
     attempts = book.plan(*(fare(number) for number in range(100)))
     with book.commits() as commits:

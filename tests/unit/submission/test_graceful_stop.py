@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.carrier.client import Client
 from pipeline.carrier.connection_reuse import HeldConnection
-from pipeline.model.message import Message
+from pipeline.model.message import Message, message
 from pipeline.model.outcome import Answered, Lost, Reply
 from pipeline.signals import ENDING
 from pipeline.submission.event_loop import loop_factory
@@ -109,6 +109,14 @@ def test_a_cancelled_run_that_nobody_stopped_is_cancelled() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(work())
+
+
+def test_a_reason_that_is_said_anew_is_in_the_place_of_the_first() -> None:
+    halt = Halt()
+    halt.stop(message("the disk is full"))
+    halt.stop(message("the key is wrong"), anew=True)
+    assert halt.stopping
+    assert halt.reason == message("the key is wrong")
 
 
 def test_the_first_reason_to_stop_is_kept() -> None:

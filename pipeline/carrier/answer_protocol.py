@@ -25,8 +25,10 @@ _USUAL = re.compile(
 class AnswerProtocol(ResponseHandler):
     """Of what `read` gives, an answer of the usual form is an `Answered`."""
 
-    awaited = False  # whether what comes next is an answer, or the first of it
-    over = False  # the last answer: what comes then is a stray, and the parser does not always say that anything came
+    #: Whether an answer is awaited of which nothing has come yet.
+    awaited = False
+    #: Whether the last answer is over. What comes then is a stray; a part of one, which aiohttp's parser may keep without a sign of it, too.
+    over = False
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""

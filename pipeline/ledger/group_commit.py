@@ -82,9 +82,8 @@ class Writer:
         self._idle = asyncio.Event()  # nothing waits, nor is being written, since somebody wanted to know
         self._last = 0.0  # seconds of the last commit
         self._slow = 0.0  # seconds of a commit on a slow disk, 0 on a fast one
-        self._enough = (
-            self._in_flight / _SHARES
-        )  # so many requests that wait are not kept waiting for more: all there are on a slow disk
+        # So many requests that wait are not kept waiting for more: all there are on a slow disk.
+        self._enough = self._in_flight / _SHARES
         self._said = bytearray()  # by the process, and not whole yet
         self._unsaid = bytearray()  # to the process, which has no room for it yet
         self._failure = NOTHING

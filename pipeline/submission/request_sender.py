@@ -72,9 +72,7 @@ class RequestSender:
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
         self._undecided: list[_Sent] = []
-        self._uncounted: deque[_Sent] = (
-            deque()
-        )  # what they came to is on disk, which nobody has been told of yet
+        self._uncounted: list[_Sent] = []  # what they came to is on disk, and nobody has been told
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts.
@@ -203,10 +201,10 @@ class RequestSender:
     def _tell(self) -> None:
         """Count, and tell how far it is. Called by the event loop alone: a failure to tell must not keep anybody from the results."""
         if self._uncounted:
-            while self._uncounted:
-                attempt, last = self._uncounted.popleft()
+            for attempt, last in self._uncounted:
                 self._results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
                 self._states[last.outcome.state] += 1
+            self._uncounted.clear()
             self.progress(Progress(len(self._planned), self._states))
 
     async def _recorded(self, attempt: Attempt, last: Try) -> None:

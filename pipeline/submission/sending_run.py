@@ -27,8 +27,8 @@ from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.sandbox_carrier import inside
 
 
-class Asking(Protocol):
-    """What an attempt is of, for a log."""
+class Attempted(Protocol):
+    """What an attempt was of, for a log: a request, or what was claimed of a shared ledger."""
 
     @property
     def request_id(self) -> str:
@@ -57,7 +57,7 @@ class Run:
             raise TypeError(f"{self.ledger.name} is no file")
         return self.ledger
 
-    def note_ended(self, of: Asking, attempt: int, outcome: Outcome) -> None:
+    def note_ended(self, of: Attempted, attempt: int, outcome: Outcome) -> None:
         """Log what an attempt came to."""
         if self.watch.log is no_log:  # as mostly, and for each request that would be said to nobody
             return

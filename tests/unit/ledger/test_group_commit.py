@@ -71,12 +71,17 @@ def test_when_all_is_settled_what_was_handed_in_last_is_on_disk_too(book: Any, f
 
 
 def test_where_nothing_was_handed_in_all_is_settled(book: Any) -> None:
+    ours, its = socket.socketpair()
+
     async def run() -> None:
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 0) as spill:
-            async with asyncio.timeout(5), writer_by(book.connection, spill, 0) as writer:
+            writer = Writer(ours, Named(book.path), spill, in_flight=0)
+            async with asyncio.timeout(1):
                 await writer.settled()
+            writer.close()
 
-    asyncio.run(run())
+    with its:
+        asyncio.run(run())
 
 
 def test_changes_that_wait_together_share_a_transaction(book: Any, fare: Any) -> None:

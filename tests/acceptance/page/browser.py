@@ -172,13 +172,14 @@ class Window:
                 return focused
         raise AssertionError(f"{selector} is not reached by Tab")
 
-    def slow_upload(self, bytes_a_second: int) -> None:
-        """Let what is uploaded from now on take its time."""
-        self.driver.execute_cdp_cmd("Network.enable", {})
-        self.driver.execute_cdp_cmd(
-            "Network.emulateNetworkConditions",
-            {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": bytes_a_second},
-        )
+    def keep_what_is_said(self, selector: str) -> None:
+        """From now on keep each text that an element of this page shows, however shortly, also when another page follows."""
+        self.driver.execute_script(_KEEP, selector)
+
+    @property
+    def said(self) -> list[str]:
+        """The texts that were kept, in their order."""
+        return list(self.driver.execute_script("return JSON.parse(sessionStorage.getItem('said'))"))
 
     @property
     def focused(self) -> WebElement:
@@ -276,6 +277,15 @@ class Window:
         ]
 
 
+_KEEP = """
+const shown = document.querySelector(arguments[0]);
+const said = [];
+const keep = () => {
+  if (said.at(-1) !== shown.textContent) said.push(shown.textContent);
+  sessionStorage.setItem("said", JSON.stringify(said));
+};
+new MutationObserver(keep).observe(shown, {childList: true, characterData: true, subtree: true});
+"""
 _SIDEWAYS = """
 (() => {
   const wide = document.documentElement.clientWidth;

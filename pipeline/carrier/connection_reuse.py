@@ -6,6 +6,7 @@ means (`HeldConnection`); it is closed after anything but a yes; and it is left 
 
 import asyncio
 import functools
+import socket
 import ssl
 import time
 from typing import Any
@@ -94,16 +95,32 @@ def is_quiet(connection: Connection) -> bool:
     return protocol is not None and protocol.is_connected() and not protocol.should_close
 
 
+class _Socket(socket.socket):
+    """A socket that is closed by whoever has it in use, and never because Python forgets it.
+
+    The event loop closes the socket of a connection. Where that ends as soon as it is made, while TLS begins, uvloop does so by the
+    file descriptor, and Python's object does not know of it (uvloop 0.23; its issue 738 is a case of it): forgotten, it would close that
+    descriptor once more, which is another connection's by then. `python -m tests.crash.uvloop_tls`.
+    """
+
+    def __del__(self) -> None:
+        pass
+
+
 def connector(profile: Profile) -> aiohttp.TCPConnector:
     """A run's connections; one that is given back is kept for `keepalive_seconds`, or not at all."""
     submission, carrier = profile.submission, profile.carrier
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
+    made = functools.partial(
+        aiohttp.TCPConnector,
+        limit=submission.concurrency,
+        ssl=verify,
+        socket_factory=lambda address: _Socket(*address[:3]),
+    )
     if submission.keepalive_seconds > 0:
-        connections = aiohttp.TCPConnector(
-            limit=submission.concurrency, ssl=verify, keepalive_timeout=submission.keepalive_seconds
-        )
+        connections = made(keepalive_timeout=submission.keepalive_seconds)
     else:
-        connections = aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
+        connections = made(force_close=True)
     protocol: Any = functools.partial(AnswerProtocol, loop=asyncio.get_running_loop())
     connections._factory = protocol  # noqa: SLF001 - nothing else tells it which one to make
     return connections

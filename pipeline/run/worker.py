@@ -33,6 +33,6 @@ def take_part(job: Job, watch: Watch, *, once: bool) -> None:
             count=job.profile.submission.concurrency,
         )
     )
-    with event_loop(secure=job.profile.carrier.base_url.startswith("https:")) as runner:
+    with event_loop() as runner:
         if why := runner.run(work(Working(job, keys, watch, once))):
             raise Stop(why)

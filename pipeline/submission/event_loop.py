@@ -9,22 +9,16 @@ _NEW_OBJECTS = 100_000  # so many, and the garbage collector looks at them; Pyth
 
 
 @contextlib.contextmanager
-def event_loop(*, secure: bool) -> Iterator[asyncio.Runner]:
-    """An event loop that is ended behind what runs in it; `secure`: it speaks https."""
-    with _collecting_less(), asyncio.Runner(loop_factory=loop_factory(secure=secure)) as runner:
+def event_loop() -> Iterator[asyncio.Runner]:
+    """An event loop that is ended behind what runs in it."""
+    with _collecting_less(), asyncio.Runner(loop_factory=loop_factory()) as runner:
         yield runner
 
 
-def loop_factory(*, secure: bool) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Give uvloop's event loop where it is installed (the extra of that name), else the standard one, and that for https always.
-
-    uvloop's TLS loses track of sockets when many connections fail at once ("File descriptor is used by transport"), and
-    has ended the whole process, which the standard loop never did: `python -m tests.crash.uvloop_tls`.
-    """
-    if secure:
-        return None
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Uvloop's event loop where that can be installed, else the standard one."""
     try:
-        import uvloop  # noqa: PLC0415 - an extra
+        import uvloop  # noqa: PLC0415 - not on every system
     except ImportError:
         return None
     factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop

@@ -115,8 +115,7 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
             results = await sender.submit(attempts)
         sent = Sent(tuple(results), halt.reason, writer.failed)
 
-    secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
-    with spill, event_loop(secure=secure) as runner:
+    with spill, event_loop() as runner:
         runner.run(sending())
     for line in spill.failed:
         watch.warn(message("Could not be kept on disk; keep this line for reconciling: {line}", line=line))

@@ -48,8 +48,7 @@ def planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sen
         before = issued.progress()  # of what was sent by this run already
         ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
         halt = Halt()
-        secure = run.job.profile.carrier.base_url.startswith("https:")
-        with event_loop(secure=secure) as runner:
+        with event_loop() as runner:
             runner.run(_Sending(run, writer, issued, halt, _Whole(len(requests), before)).to_the_end())
         with contextlib.suppress(ServerAway):
             ledger.reach_again(address)

@@ -79,7 +79,7 @@ def _posted(job: Job, attempts: Sequence[Attempt], bodies: Sequence[bytes]) -> l
             for _ in range(_IN_FLIGHT):
                 lanes.create_task(lane())
 
-    with event_loop(secure=False) as runner:
+    with event_loop() as runner:
         runner.run(post_all())
     return [replies[at] for at in range(len(bodies))]
 
@@ -128,7 +128,7 @@ def _handed_over(
                 ended.put_nowait(None)
                 await finishing
 
-    with event_loop(secure=False) as runner:
+    with event_loop() as runner:
         runner.run(hand_over())
     process.wait()
 

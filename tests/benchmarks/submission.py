@@ -7,8 +7,7 @@ Each prints the seconds that its requests took, the processor time of its own pr
 `--sync-ms 5` makes every sync of the disk last that much longer (slow_sync.c, for every process that it starts as well), `--ca-file`
 names the certificate of a carrier over https. `ours` is `sending_run.send` with a real ledger, from the planned attempts to their
 results: document, encryption, synced `sending`, the post, the raw answer on disk, the outcome on disk; it prints the time of a sync
-in its ledger's folder, too. `bare` has its bodies ready and looks at no answer: by uvloop, and over https by the standard loop, as
-the program has it.
+in its ledger's folder, too. `bare` has its bodies ready and looks at no answer; it runs in uvloop, as the program does.
 
 What can be had at N in flight (`most_a_second`). A request waits for two syncs, one after the other: of its `sending`, together with
 the outcome of the request before it, and of its answer. A sync takes S and writes whatever was waiting when it began; there is one at
@@ -44,6 +43,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import uvloop
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
@@ -246,7 +247,6 @@ def _making_out(ledger: OpenLedger, attempts: Sequence[Attempt], job: Job, keys:
 
 def _bare(job: Job, month: Path) -> dict[str, float]:
     import aiohttp  # noqa: PLC0415 - this side alone
-    import uvloop  # noqa: PLC0415 - likewise
 
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
@@ -273,7 +273,7 @@ def _bare(job: Job, month: Path) -> dict[str, float]:
                     group.create_task(work())
 
     before, begun = _processor(resource.RUSAGE_SELF), time.perf_counter()
-    with asyncio.Runner(loop_factory=None if carrier.ca_file else uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(post_all())
     return {
         "requests": len(ready),

@@ -78,7 +78,7 @@ def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with closing(Server(Line.fin)) as elsewhere:
             faults = wire_table.faults(elsewhere.url)
             cases = list(wire_table.cases([f for f in faults if f.name in asked or _leads_elsewhere(f.name)]))
-            heard = play(cases, book, loop_factory(secure=False))
+            heard = play(cases, book, loop_factory())
         by_fault: dict[str, list[Case]] = {}
         for case in cases:
             by_fault.setdefault(case.fault.name, []).append(case)
@@ -119,7 +119,14 @@ def test_the_keys_are_in_no_log_and_no_ledger(table: Played) -> None:
     assert ENCRYPTION_KEY.encode() not in table.files
 
 
-@pytest.fixture(scope="module")
+#: The one that the program has here, and the one that it has where that can't be installed.
+LOOPS = [
+    pytest.param(loop_factory(), id="own loop"),
+    pytest.param(asyncio.new_event_loop, id="asyncio", marks=pytest.mark.slow),
+]
+
+
+@pytest.fixture(scope="module", params=LOOPS)
 def unreached(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[str]]:
@@ -132,8 +139,7 @@ def unreached(
             for serial, way in enumerate(WAYS.values(), start=1)
             if way.name in _asked(request)
         ]
-        # As the program does for https: the standard loop. With the other one this was seen to hang on a busy machine.
-        play_unreached(cases, book, folder, loop_factory(secure=True))
+        play_unreached(cases, book, folder, request.param)
         rows = book.rows()
     return {case.way.name: unreached_problems(case, rows) for case in cases}
 
@@ -177,7 +183,7 @@ def test_a_machine_without_a_network_sends_nothing(needs_tool: Callable[[str, ob
 def _alone(folder: Path, *faults: Fault) -> tuple[list[Case], dict[str, list[Row]], bytes]:
     with opened(folder) as book:
         cases = list(wire_table.cases(faults))
-        play(cases, book, loop_factory(secure=False))
+        play(cases, book, loop_factory())
         return cases, book.rows(), book.files()
 
 
@@ -226,17 +232,17 @@ def test_a_key_that_the_carrier_repeats_is_not_kept_nor_shown(tmp_path: Path, ec
     assert API_KEY.encode() not in files
 
 
-@pytest.mark.parametrize(
-    "loop",
-    [
-        pytest.param(loop_factory(secure=False), id="own loop"),
-        pytest.param(asyncio.new_event_loop, id="asyncio", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("secure", [False, True], ids=["http", "https"])
+@pytest.mark.parametrize("loop", LOOPS)
 def test_random_courses_of_faults_keep_the_promise(
-    tmp_path: Path, loop: Callable[[], asyncio.AbstractEventLoop] | None
+    tmp_path: Path,
+    loop: Callable[[], asyncio.AbstractEventLoop] | None,
+    secure: bool,
+    needs_tool: Callable[[str, object], None],
 ) -> None:
-    with opened(tmp_path) as book:
+    if secure:
+        needs_tool("openssl", shutil.which("openssl"))
+    with opened(tmp_path, secure=secure) as book:
         faults = drawn_from()
         courses = [Course(seed, faults) for seed in range(8)]
         run_courses(courses, book, loop or asyncio.new_event_loop)
@@ -262,7 +268,7 @@ def test_an_answer_that_comes_twice_is_no_other_requests_answer(
         trial for trial in wire_doubled.trials((in_flight,), delays) if trial.kind.name in kinds or not kinds
     ]
     with opened(tmp_path) as book:
-        rows = wire_doubled.play(trials, book, loop_factory(secure=False))
+        rows = wire_doubled.play(trials, book, loop_factory())
     assert {
         trial.name: found for trial in trials if (found := list(wire_doubled.problems(trial, rows)))
     } == {}

@@ -1,11 +1,13 @@
-"""Why https goes by the standard event loop: many connections whose TLS fails at once, on either loop.
+"""Many connections whose TLS fails at once, on either event loop: why sockets are made by `connection_reuse`.
 
     python -m tests.crash.uvloop_tls uvloop
     python -m tests.crash.uvloop_tls asyncio
+    python -m tests.crash.uvloop_tls uvloop --plain
 
-posts 64 at a time to a server that closes, resets and answers in the midst of TLS, and counts what came of the posts. With
-uvloop 0.23 the process is aborted (exit code 134) or stands still, or some posts raise RuntimeError ("File descriptor is
-used by transport"); with the standard loop all of them come to an end.
+posts 64 at a time to a server that closes, resets and answers in the midst of TLS, and counts what came of the posts: all of
+them come to an end. With `--plain` the sockets are Python's own: uvloop 0.23 closes some by their file descriptor without Python's knowing,
+which closes it again, as another connection's. The process is aborted (exit code 134) or stands still, or posts raise RuntimeError ("File
+descriptor is used by transport"). The standard loop is well with either.
 """
 
 import asyncio
@@ -22,12 +24,14 @@ from pathlib import Path
 
 import uvloop
 
+from pipeline.carrier import connection_reuse
 from pipeline.carrier.client import connected
 from pipeline.model.outcome import Answered
 from pipeline.model.profile import Carrier, Profile, Submission
 from tests.crash.wire_unreached import certificate
 
 _LANES, _EACH = 64, 60
+POSTS = _LANES * _EACH
 _BODY = b'"body"'
 
 
@@ -81,6 +85,8 @@ async def _post_all(url: str, authority: str) -> Counter[str]:
 
 def main() -> None:
     """Post on the loop that is named, and print what came of it."""
+    if "--plain" in sys.argv:
+        connection_reuse._Socket = socket.socket  # type: ignore[misc]
     with (
         tempfile.TemporaryDirectory() as folder,
         socket.create_server(("127.0.0.1", 0), backlog=512) as server,

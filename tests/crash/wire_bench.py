@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -47,8 +47,8 @@ from pipeline.submission.retry import TRIES
 from tests.committing import writer_by
 from tests.crash.wire_answers import good, good_bye
 from tests.crash.wire_fault import Fault
-from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Log, Server, Turn
-from tests.crash.wire_unreached import Address, Way
+from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Log, Server, Talk, Turn
+from tests.crash.wire_unreached import Address, Way, certificate, secured
 
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
 #: Long enough that a busy machine is never taken for a fault, and short enough to wait for.
@@ -177,13 +177,22 @@ def rows_of(path: Path) -> dict[str, list[Row]]:
 class Book:
     """A real ledger file, with every attempt planned before anything is sent."""
 
-    def __init__(self, folder: Path, *, kept: bool = False) -> None:
-        """`kept`: its runs are noted outside its folder, so that the program goes on with it."""
+    def __init__(self, folder: Path, *, kept: bool = False, pem: Path | None = None) -> None:
+        """`kept`: its runs are noted outside its folder, so that the program goes on with it; `pem`: its carriers have this certificate."""
         self.path = folder / "wire.ledger"
+        self._pem = pem
         self.connection, self._lock = opening.open_for_run(
             self.path, sandbox_owner("A"), opening.OpenOptions(kept=kept), may_create=True
         )
         self.run = runs.begin(self.connection, self._lock, runs.RunStart("issue", "2026-11-20"))
+
+    def carrier(self, talk: Talk, *, receive_buffer: int = 0) -> Server:
+        """A carrier, by https where there is a certificate for it."""
+        return Server(talk, tls=secured(self._pem) if self._pem else None, receive_buffer=receive_buffer)
+
+    def trusting(self, profile: Profile) -> Profile:
+        """A profile that trusts that certificate."""
+        return replace(profile, carrier=Carrier(ca_file=f"{self._pem}.crt")) if self._pem else profile
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
         """As a run plans them."""
@@ -210,9 +219,9 @@ class Book:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Book]:
-    """A new ledger in this folder."""
-    with closing(Book(folder)) as book:
+def opened(folder: Path, *, secure: bool = False) -> Iterator[Book]:
+    """A new ledger in this folder; `secure`: its carriers speak https."""
+    with closing(Book(folder, pem=certificate(folder, "IP:127.0.0.1") if secure else None)) as book:
         yield book
 
 
@@ -248,16 +257,19 @@ async def submitted(
     return results
 
 
-async def _played(case: Case, writer: Writer, attempts: Sequence[Attempt], turn: asyncio.Semaphore) -> None:
+async def _played(
+    case: Case, book: Book, writer: Writer, attempts: Sequence[Attempt], turn: asyncio.Semaphore
+) -> None:
     async with turn:
-        server = Server(
+        server = book.carrier(
             Steps(case.fault, reused=case.reused).talk, receive_buffer=4096 if case.fault.big else 0
         )
         case.log = server.log
         turns = {0: server.turn} if case.fault.idle else {1: server.turn} if case.fault.stray else {}
         try:
             halt = Halt()
-            case.results = await submitted(writer, server.url, case.profile, attempts, halt, turns)
+            profile = book.trusting(case.profile)
+            case.results = await submitted(writer, server.url, profile, attempts, halt, turns)
             case.stopped = str(halt.reason)
         finally:
             await asyncio.to_thread(server.close)
@@ -310,7 +322,7 @@ def play(
                     async with asyncio.TaskGroup() as group:
                         for case in cases:
                             if case.fault.stalls is stalls:
-                                group.create_task(_played(case, writer, mine[case.serial], turn))
+                                group.create_task(_played(case, book, writer, mine[case.serial], turn))
 
     with ExitStack() as stack:
         heard = stack.enter_context(overheard())

@@ -27,7 +27,7 @@ from pipeline.submission.graceful_stop import Halt
 from tests.committing import writer_by
 from tests.crash.wire_answers import ABSENT, envelope, good, number_of, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, submitted
-from tests.crash.wire_server import Asked, Line, Log, Server, Talk
+from tests.crash.wire_server import Asked, Line, Log, Talk
 
 #: How much later the copy comes, in seconds.
 DELAYS = (0.0, 0.001, 0.005, 0.02, 0.05, 0.1)
@@ -198,9 +198,10 @@ def _run(
     async def one(trial: Trial, writer: Writer, turn: asyncio.Semaphore) -> None:
         mine = [by_ticket[ticket] for ticket in _tickets(trial) if ticket in by_ticket]
         async with turn:
-            server = Server(talk(trial))
+            server = book.carrier(talk(trial))
             try:
-                trial.results += await submitted(writer, server.url, trial.profile, mine, Halt())
+                profile = book.trusting(trial.profile)
+                trial.results += await submitted(writer, server.url, profile, mine, Halt())
             finally:
                 await asyncio.to_thread(server.close)
             for name in ("touched", "asked", "issued", "broken"):

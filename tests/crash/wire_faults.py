@@ -4,6 +4,8 @@
     python -m tests.crash.wire_faults --table [--loop asyncio]
     python -m tests.crash.wire_faults --doubled [--loop asyncio]
 
+each with `--https`, too: the same carriers behind TLS.
+
 A sequence (one seed) is a submission of some requests at a random concurrency, with or without
 keep-alive, to a carrier that meets each request with a good answer, a good one in random pieces, a good
 one with random bytes changed, cut, doubled or put in, or a fault of the table. Afterwards, by the
@@ -184,13 +186,14 @@ def _change(data: bytearray, chance: random.Random) -> None:
 
 
 async def _run(
-    sequence: Course, writer: Writer, attempts: Sequence[Attempt], turn: asyncio.Semaphore
+    sequence: Course, book: Book, writer: Writer, attempts: Sequence[Attempt], turn: asyncio.Semaphore
 ) -> None:
     async with turn:
-        server = Server(sequence.talk)
+        server = book.carrier(sequence.talk)
         sequence.log = server.log
         try:
-            sequence.results = await submitted(writer, server.url, sequence.profile, attempts, Halt())
+            profile = book.trusting(sequence.profile)
+            sequence.results = await submitted(writer, server.url, profile, attempts, Halt())
         except BaseExceptionGroup as group:
             sequence.failed = f"the submission failed: {group.exceptions!r:.500}"
         finally:
@@ -211,7 +214,7 @@ def run(sequences: Sequence[Course], book: Book, loop: Loop) -> None:
             ):
                 for sequence in sequences:
                     mine = [next(remaining) for _ in sequence.requests]
-                    group.create_task(_run(sequence, writer, mine, turn))
+                    group.create_task(_run(sequence, book, writer, mine, turn))
 
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(work())
@@ -248,10 +251,10 @@ def drawn_from() -> list[Fault]:
     ]
 
 
-def whole_table(loop: Loop, only: str = "") -> int:
+def whole_table(loop: Loop, only: str = "", *, secure: bool = False) -> int:
     """Play the table, or the rows with `only` in their names; how many cases fare otherwise than they should."""
     wrong = 0
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as book, brisk():
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), secure=secure) as book, brisk():
         with contextlib.closing(Server(Line.fin)) as elsewhere:
             table = [fault for fault in wire_table.faults(elsewhere.url) if only in fault.name]
             cases = list(wire_table.cases(table))
@@ -270,12 +273,16 @@ def whole_table(loop: Loop, only: str = "") -> int:
     return wrong
 
 
-def every_answer_doubled(loop: Loop) -> int:
+def every_answer_doubled(loop: Loop, *, secure: bool = False) -> int:
     """Every kind of answer said twice, with every delay, at 1 and at 64 in flight; how many things are wrong."""
     wrong = 0
     for in_flight in (1, 64):
         for delay in wire_doubled.DELAYS:
-            with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as book, brisk():
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                opened(Path(folder), secure=secure) as book,
+                brisk(),
+            ):
                 trials = wire_doubled.trials((in_flight,), (delay,))
                 rows = wire_doubled.play(trials, book, loop)
             found = [
@@ -300,27 +307,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--doubled", action="store_true", help="every kind of answer said twice instead, once"
     )
+    parser.add_argument("--https", action="store_true", help="the carriers speak TLS")
     given = parser.parse_args(arguments)
     begin, end = map(int, given.seeds.split(".."))
     loop: Loop = uvloop.new_event_loop if given.loop == "uvloop" else asyncio.new_event_loop
     if given.table:
-        return 1 if whole_table(loop, given.only) else 0
+        return 1 if whole_table(loop, given.only, secure=given.https) else 0
     if given.doubled:
-        return 1 if every_answer_doubled(loop) else 0
+        return 1 if every_answer_doubled(loop, secure=given.https) else 0
     faults, counts, begun = drawn_from(), Counter[str](), time.monotonic()
     with brisk():
         for first in range(begin, end, _TOGETHER):
             sequences = [Course(seed, faults) for seed in range(first, min(first + _TOGETHER, end))]
-            counts += _one_ledger(sequences, loop)
+            counts += _one_ledger(sequences, loop, secure=given.https)
     found = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
     seconds = time.monotonic() - begun
-    print(f"seeds {given.seeds}, {given.loop}: {found}; {seconds:.0f} s")  # noqa: T201 - the long form's own output
+    scheme = "https" if given.https else "http"
+    print(f"seeds {given.seeds}, {given.loop}, {scheme}: {found}; {seconds:.0f} s")  # noqa: T201 - the long form's own output
     return 1 if counts["violations"] else 0
 
 
-def _one_ledger(sequences: Sequence[Course], loop: Loop) -> Counter[str]:
+def _one_ledger(sequences: Sequence[Course], loop: Loop, *, secure: bool) -> Counter[str]:
     counts: Counter[str] = Counter(sequences=len(sequences), violations=0)
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as book:
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), secure=secure) as book:
         run(sequences, book, loop)
         rows = book.rows()
     for sequence in sequences:

@@ -84,12 +84,18 @@ class Line:
         """The whole request that is next, left where it is; None if it never comes whole."""
         until = time.monotonic() + 5
         while time.monotonic() < until:
-            data = self._got + self.socket.recv(1 << 20, socket.MSG_PEEK)
+            if isinstance(self.socket, ssl.SSLSocket):
+                data = self._got
+            else:
+                data = self._got + self.socket.recv(1 << 20, socket.MSG_PEEK)
             head, end, body = data.partition(b"\r\n\r\n")
             if end and len(body) >= (length := int(_header(head, b"content-length"))):
                 sealed = json.loads(body[:length])
                 return _asked(head, json.loads(Cipher(ENCRYPTION_KEY).open(sealed)), self.number)
-            time.sleep(0.001)
+            if isinstance(self.socket, ssl.SSLSocket):
+                self._got += self._more()
+            else:
+                time.sleep(0.001)
         return None
 
     def read_some(self, count: int) -> None:

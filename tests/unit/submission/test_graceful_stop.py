@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 
 import pytest
 
@@ -31,9 +32,9 @@ pytestmark = pytest.mark.usefixtures("own_signals")
 
 @pytest.mark.parametrize("number", ENDING)
 @pytest.mark.parametrize("ignored", [False, True])
-@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("loop", [loop_factory(), asyncio.new_event_loop])
 def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_as_before(
-    number: signal.Signals, ignored: bool, secure: bool
+    number: signal.Signals, ignored: bool, loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     if ignored:  # as `nohup` has it, and a shell for its background jobs; but `kill -INT` means it
         signal.signal(number, signal.SIG_IGN)
@@ -55,7 +56,7 @@ def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_
                 assert isinstance((await waiting)[0], Lost)
             waiting.cancel()
 
-    with asyncio.Runner(loop_factory=loop_factory(secure=secure)) as runner:
+    with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(run())
     assert [str(text).split(":")[0] for text in said] == (["Stopping"] if heeded else [])
     assert {each: signal.getsignal(each) for each in ENDING} == before

@@ -217,7 +217,7 @@ def test_no_thread_is_left_of_it(desk: Desk) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("openssl")
-def test_tls_is_for_the_standard_loop_and_nothing_else(desk: Desk, tmp_path: Path) -> None:
+def test_http_and_https_go_by_the_same_loop(desk: Desk, tmp_path: Path) -> None:
     ours = certificate(tmp_path, "IP:127.0.0.1")
     seen: list[str] = []
 
@@ -232,4 +232,4 @@ def test_tls_is_for_the_standard_loop_and_nothing_else(desk: Desk, tmp_path: Pat
             run = run_to(desk, to, sandbox=sandbox, progress=note)
             with channel_to(desk.ledger._connection) as channel:
                 send(run, channel, planned(desk, number), ROWS, Doubts())
-    assert seen == ["asyncio", "uvloop", "uvloop"]
+    assert seen == ["uvloop", "uvloop", "uvloop"]

@@ -354,6 +354,7 @@ def timing() -> list[Fault]:
         *(Fault(f"{name} pushed while idle", partial(_pushed, make), "issued", _ANY, lenient=True, idle=True, stray=True, reused=(True,), vouchers=BOTH)
           for name, make in pushed.items()),
         *(Fault(f"{how} while idle", partial(_leaves, end), "issued", idle=True, reused=(True,)) for how, end in ENDS.items() if how != "stall"),
+        Fault("a good-bye while idle", partial(_leaves, Line.bye), "issued", idle=True, reused=(True,)),
         Fault("the good answer, as the control", good, "issued", whole=True, vouchers=BOTH),
     ]  # fmt: skip
 

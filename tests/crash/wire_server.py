@@ -174,6 +174,14 @@ class Line:
             while self._receive():
                 pass
 
+    def bye(self) -> None:
+        """Close as TLS wants it, with a good-bye; without TLS it is a close."""
+        if isinstance(self.socket, ssl.SSLSocket):
+            self.over = True
+            self.socket.unwrap().close()
+        else:
+            self.fin()
+
     def rst(self) -> None:
         """Reset."""
         self.over = True

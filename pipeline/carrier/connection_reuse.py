@@ -98,8 +98,8 @@ def is_quiet(connection: Connection) -> bool:
 class _Socket(socket.socket):
     """A socket that is closed by whoever has it in use, and never because Python forgets it.
 
-    The event loop closes the socket of a connection. Where that ends as soon as it is made, while TLS begins, uvloop does so by the
-    file descriptor, and Python's object does not know of it (uvloop 0.23; its issue 738 is a case of it): forgotten, it would close that
+    The event loop closes the socket of a connection. Where that ends while TLS begins, uvloop may do so by the file descriptor,
+    and Python's object does not know of it (uvloop 0.23; its issue 738 is a case of it): forgotten, it would close the
     descriptor once more, which is another connection's by then. `python -m tests.crash.uvloop_tls`.
     """
 
@@ -111,16 +111,15 @@ def connector(profile: Profile) -> aiohttp.TCPConnector:
     """A run's connections; one that is given back is kept for `keepalive_seconds`, or not at all."""
     submission, carrier = profile.submission, profile.carrier
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
-    made = functools.partial(
-        aiohttp.TCPConnector,
+    until: dict[str, Any] = {"force_close": True}
+    if submission.keepalive_seconds > 0:
+        until = {"keepalive_timeout": submission.keepalive_seconds}
+    connections = aiohttp.TCPConnector(
         limit=submission.concurrency,
         ssl=verify,
         socket_factory=lambda address: _Socket(*address[:3]),
+        **until,
     )
-    if submission.keepalive_seconds > 0:
-        connections = made(keepalive_timeout=submission.keepalive_seconds)
-    else:
-        connections = made(force_close=True)
     protocol: Any = functools.partial(AnswerProtocol, loop=asyncio.get_running_loop())
     connections._factory = protocol  # noqa: SLF001 - nothing else tells it which one to make
     return connections

@@ -16,7 +16,7 @@ def event_loop() -> Iterator[asyncio.Runner]:
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Uvloop's event loop where that can be installed, else the standard one."""
+    """The event loop of uvloop where that can be installed, else the standard one."""
     try:
         import uvloop  # noqa: PLC0415 - not on every system
     except ImportError:

@@ -42,3 +42,7 @@ class AnswerProtocol(ResponseHandler):
                 return
             self.set_response_params(read_until_eof=True)
         super().data_received(data)
+
+    def close(self) -> None:
+        """End the connection at once: nobody is kept waiting, nor a socket open, for TLS to say good-bye."""
+        self.abort()

@@ -42,6 +42,8 @@ _TRIED = (
     b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
 )
+#: Turns of the event loop in which it reads what has come with a connection: with the end of TLS's handshake, or while a proxy was asked.
+_TURNS = 3
 _SWITCHING = 101  # the one status below 200 after which no other comes
 _TOO_LATE = N_("it could not be written in time after it was claimed")
 _STRAY = N_("an answer came that nobody had asked for")
@@ -79,6 +81,8 @@ class Client:
             connection = self._spare.take() if self._spare else None
             if connection is None:
                 connection = await connect(self._connections, request, self._profile)
+                for _ in range(_TURNS):
+                    await asyncio.sleep(0)
                 if not is_quiet(connection):
                     connection.close()
                     return NotSent(Message(_STRAY)), HeldConnection()

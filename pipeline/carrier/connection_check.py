@@ -55,7 +55,6 @@ async def reach(profile: Profile) -> Reached:
             tls = None
             if transport := connection.transport:
                 tls = transport.get_extra_info("ssl_object")
-                transport.abort()  # nobody is kept waiting for TLS to say good-bye
             connection.close()
     except Exception as error:  # noqa: BLE001 - as in `post`
         return Reached(_why_not(error, proxy=bool(carrier.proxy)))

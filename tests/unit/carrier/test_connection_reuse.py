@@ -1,9 +1,13 @@
 """The connection of an answer: whose it is, and when further requests may have it."""
 
 import asyncio
+import contextlib
 import socket
+import ssl
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
@@ -11,7 +15,9 @@ import pytest
 from pipeline.carrier.client import connected
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, NotSent, Outcome, Reply
-from pipeline.model.profile import Profile, Submission
+from pipeline.model.profile import Carrier, Profile, Submission
+from pipeline.submission.event_loop import loop_factory
+from tests.crash.wire_unreached import certificate, secured
 from tests.unit.carrier.raw_socket import Answer, carrying, http, post, raw
 
 #: An answer of the usual form, and one that aiohttp's parser reads.
@@ -182,6 +188,56 @@ def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_t
     with carrying(twice) as carrier:
         assert asyncio.run(run(carrier.url)) == NotSent(Message("an answer came that nobody had asked for"))
     assert len(carrier.requests) == 1
+
+
+def _answers_with_its_handshake(listening: socket.socket, pem: Path, heard: list[bytes]) -> None:
+    """One connection by TLS 1.2, whose last bytes of the handshake and an answer go out at once; then what comes is heard."""
+    connection, _ = listening.accept()
+    come, gone = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = secured(pem, newest=ssl.TLSVersion.TLSv1_2).wrap_bio(come, gone, server_side=True)
+    with connection, contextlib.suppress(OSError):
+        done = False
+        while not done:
+            try:
+                tls.do_handshake()
+                done = True
+                tls.write(http("200 OK", b"{}"))
+            except ssl.SSLWantReadError:
+                pass
+            connection.sendall(gone.read())
+            come.write(b"" if done else connection.recv(65536))
+        while more := connection.recv(65536):
+            come.write(more)
+            with contextlib.suppress(ssl.SSLWantReadError):
+                heard.append(tls.read())
+
+
+@pytest.mark.usefixtures("openssl")
+@pytest.mark.parametrize("loop", [loop_factory(), asyncio.new_event_loop])
+def test_an_answer_that_came_with_the_end_of_the_handshake_is_no_answer_to_the_first_request(
+    tmp_path: Path, loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    """Uvloop gives a connection before it reads what is there already."""
+
+    async def run(port: int) -> Reply:
+        profile = Profile(carrier=Carrier(ca_file=f"{pem}.crt"))
+        async with connected(profile, f"https://127.0.0.1:{port}", "key") as client:
+            reply, connection = await client.post("/path", b"")
+            connection.close()
+            return reply
+
+    pem, heard = certificate(tmp_path, "IP:127.0.0.1"), list[bytes]()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        carrier = threading.Thread(
+            target=_answers_with_its_handshake, args=(listening, pem, heard), daemon=True
+        )
+        carrier.start()
+        with asyncio.Runner(loop_factory=loop) as runner:
+            reply = runner.run(run(listening.getsockname()[1]))
+        carrier.join(3)
+    assert reply == NotSent(Message("an answer came that nobody had asked for"))
+    assert not any(b"POST" in each for each in heard)
+    assert not carrier.is_alive(), "the connection is closed, though TLS has not said good-bye"
 
 
 @pytest.mark.slow

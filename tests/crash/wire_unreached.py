@@ -32,7 +32,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Way:
-    """One row: what is in the way; `state` is not_sent but for the controls and what happens after the hello."""
+    """One row: what is in the way; `state` is not_sent but for the controls and what happens after the hello; either: that or unknown."""
 
     name: str
     opened: Callable[[Path], AbstractContextManager[Address]]
@@ -283,8 +283,8 @@ def ways() -> list[Way]:
         Way("https: the certificate is another host's", partial(_tls, pem=wrong)),
         Way("https: a client's certificate is wanted, TLS 1.2",
             partial(_tls, pem=_own, newest=ssl.TLSVersion.TLSv1_2, wants_client=True)),
-        # In TLS 1.3 the refusal comes after the request has left.
-        Way("https: a client's certificate is wanted, TLS 1.3", partial(_tls, pem=_own, wants_client=True), *unknown),
+        # In TLS 1.3 the refusal comes after the handshake, just before the request leaves or just after.
+        Way("https: a client's certificate is wanted, TLS 1.3", partial(_tls, pem=_own, wants_client=True), "either", ("carrier_unreachable", *unknown[1])),
         *(Way(f"https: {name} before the request is read", partial(_tls, pem=_own, talk=_waits_then(end)), *unknown) for name, end in ends.items()),
         *(Way(f"https: {name} after the request", partial(_tls, pem=_own, talk=_reads_then(end)), *unknown) for name, end in ends.items()),
         Way("https as it should be, the control", partial(_tls, pem=_own), "issued", ()),

@@ -81,8 +81,6 @@ class Client:
             connection = self._spare.take() if self._spare else None
             if connection is None:
                 connection = await connect(self._connections, request, self._profile)
-                for _ in range(_TURNS):
-                    await asyncio.sleep(0)
                 if not is_quiet(connection):
                     connection.close()
                     return NotSent(Message(_STRAY)), HeldConnection()
@@ -151,12 +149,19 @@ def _give_up(waiting: "list[AnswerProtocol | aiohttp.StreamReader]") -> None:
 async def connect(
     connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
 ) -> Connection:
-    """A connection for a request, one that was kept or a new one. Raises aiohttp's errors; nothing was sent then."""
+    """A connection for a request, one that was kept or a new one; what came with it is read. Raises aiohttp's errors; nothing was sent then."""
     patience = _patience(profile.submission.connect_timeout_seconds)
     try:
-        return await connections.connect(request, [], patience)
+        connection = await connections.connect(request, [], patience)
     except TimeoutError as error:
         raise aiohttp.ConnectionTimeoutError from error
+    try:
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 @functools.cache  # else made for each request

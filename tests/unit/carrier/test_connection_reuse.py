@@ -242,6 +242,28 @@ def test_an_answer_that_came_with_the_end_of_the_handshake_is_no_answer_to_the_f
     assert not is_open, "it is closed, though TLS has not said good-bye"
 
 
+@pytest.mark.parametrize("loop", [loop_factory(), asyncio.new_event_loop])
+def test_whoever_is_abandoned_just_as_his_connection_is_made_leaves_none_behind(
+    loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    async def run(url: str) -> list[object]:
+        complaints: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        async with connected(Profile(), url, "key") as client:
+            asked = asyncio.create_task(client.post("/path", b""))
+            while not any(one.transport for one in client._connections._acquired):  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0)
+            asked.cancel()
+            await asyncio.wait({asked})
+            assert asked.cancelled()
+            complaints += client._connections._acquired
+        return complaints
+
+    with carrying(raw(USUAL)) as carrier, asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(run(carrier.url)) == []
+    assert carrier.requests == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("keepalive", [0, 60])
 def test_there_are_never_more_connections_than_the_profile_says(keepalive: float) -> None:

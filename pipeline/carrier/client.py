@@ -46,7 +46,10 @@ _TRIED = (
 _TURNS = 3
 _SWITCHING = 101  # the one status below 200 after which no other comes
 _TOO_LATE = N_("it could not be written in time after it was claimed")
-_STRAY = N_("an answer came that nobody had asked for")
+
+
+class Stray(Exception):
+    """Something came over a connection before anything was asked over it."""
 
 
 class Client:
@@ -81,9 +84,6 @@ class Client:
             connection = self._spare.take() if self._spare else None
             if connection is None:
                 connection = await connect(self._connections, request, self._profile)
-                if not is_quiet(connection):
-                    connection.close()
-                    return NotSent(Message(_STRAY)), HeldConnection()
         except Exception as error:  # noqa: BLE001 - whatever it was, there is nothing that the request could have left over
             # Never str() or repr() of the error: one of a proxy holds headers.
             return NotSent(_plain_name(error)), HeldConnection()
@@ -149,7 +149,10 @@ def _give_up(waiting: "list[AnswerProtocol | aiohttp.StreamReader]") -> None:
 async def connect(
     connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
 ) -> Connection:
-    """A connection for a request, one that was kept or a new one; what came with it is read. Raises aiohttp's errors; nothing was sent then."""
+    """A connection for a request, one that was kept or a new one; what came with it is read.
+
+    Raises aiohttp's errors, also where it has ended meanwhile, and Stray; nothing was sent then.
+    """
     patience = _patience(profile.submission.connect_timeout_seconds)
     try:
         connection = await connections.connect(request, [], patience)
@@ -161,7 +164,12 @@ async def connect(
     except BaseException:
         connection.close()
         raise
-    return connection
+    if is_quiet(connection):
+        return connection
+    protocol: Any = connection.protocol
+    why = Stray() if protocol.is_connected() else protocol.exception() or aiohttp.ServerDisconnectedError()
+    connection.close()
+    raise why
 
 
 @functools.cache  # else made for each request
@@ -186,6 +194,7 @@ def _short_ascii(header: str) -> str:
 #: What happened, in words without an address or a header in them.
 ErrorNames = tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...]
 ERROR_NAMES: ErrorNames = (
+    (Stray, N_("an answer came that nobody had asked for")),
     ((aiohttp.ClientConnectorDNSError, UnicodeError), N_("the carrier's name could not be resolved")),
     (aiohttp.ClientConnectorCertificateError, N_("the carrier's certificate is not trusted")),
     (aiohttp.ClientSSLError, N_("the secure connection failed")),

@@ -3,6 +3,7 @@
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import aiohttp
 from yarl import URL
@@ -52,9 +53,8 @@ async def reach(profile: Profile) -> Reached:
             proxy = URL(carrier.proxy) if carrier.proxy else None
             request = aiohttp.ClientRequest("POST", URL(carrier.base_url), proxy=proxy)
             connection = await connect(connections, request, profile)
-            tls = None
-            if transport := connection.transport:
-                tls = transport.get_extra_info("ssl_object")
+            transport: Any = connection.transport  # there is one as long as nothing else is waited for
+            tls = transport.get_extra_info("ssl_object")
             connection.close()
     except Exception as error:  # noqa: BLE001 - as in `post`
         return Reached(_why_not(error, proxy=bool(carrier.proxy)))

@@ -13,6 +13,7 @@ from unittest.mock import ANY
 import pytest
 
 from pipeline.carrier.client import connected
+from pipeline.carrier.connection_check import Reached, reach
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, NotSent, Outcome, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
@@ -190,26 +191,29 @@ def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_t
     assert len(carrier.requests) == 1
 
 
-def _answers_with_its_handshake(listening: socket.socket, pem: Path, heard: list[bytes]) -> None:
-    """One connection by TLS 1.2, whose last bytes of the handshake and an answer go out at once; then what comes is heard."""
-    connection, _ = listening.accept()
-    come, gone = ssl.MemoryBIO(), ssl.MemoryBIO()
-    tls = secured(pem, newest=ssl.TLSVersion.TLSv1_2).wrap_bio(come, gone, server_side=True)
-    with connection, contextlib.suppress(OSError):
-        done = False
-        while not done:
-            try:
-                tls.do_handshake()
-                done = True
-                tls.write(http("200 OK", b"{}"))
-            except ssl.SSLWantReadError:
-                pass
-            connection.sendall(gone.read())
-            come.write(b"" if done else connection.recv(65536))
-        while more := connection.recv(65536):
-            come.write(more)
-            with contextlib.suppress(ssl.SSLWantReadError):
-                heard.append(tls.read())
+def _carries_with_its_handshake(
+    more_said: Callable[[ssl.SSLObject], object], listening: socket.socket, pem: Path, heard: list[bytes]
+) -> None:
+    """Two connections by TLS 1.2, whose last bytes of the handshake and what is said then go out at once; what comes after it is heard."""
+    for _ in range(2):
+        connection, _ = listening.accept()
+        come, gone = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = secured(pem, newest=ssl.TLSVersion.TLSv1_2).wrap_bio(come, gone, server_side=True)
+        with connection, contextlib.suppress(OSError):
+            done = False
+            while not done:
+                try:
+                    tls.do_handshake()
+                    done = True
+                    more_said(tls)
+                except ssl.SSLWantReadError:
+                    pass
+                connection.sendall(gone.read())
+                come.write(b"" if done else connection.recv(65536))
+            while more := connection.recv(65536):
+                come.write(more)
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    heard.append(tls.read())
 
 
 @pytest.mark.usefixtures("openssl")
@@ -217,27 +221,39 @@ def _answers_with_its_handshake(listening: socket.socket, pem: Path, heard: list
     "ignore::ResourceWarning"
 )  # of a connection that is left open, where the test fails
 @pytest.mark.parametrize("loop", [loop_factory(), asyncio.new_event_loop])
-def test_an_answer_that_came_with_the_end_of_the_handshake_is_no_answer_to_the_first_request(
-    tmp_path: Path, loop: Callable[[], asyncio.AbstractEventLoop]
+@pytest.mark.parametrize(
+    ("more_said", "why"),
+    [
+        (lambda tls: tls.write(http("200 OK", b"{}")), "an answer came that nobody had asked for"),
+        (ssl.SSLObject.unwrap, "the carrier closed the connection without an answer"),
+    ],
+)
+def test_what_came_with_the_end_of_the_handshake_is_no_answer_to_the_first_request(
+    tmp_path: Path,
+    more_said: Callable[[ssl.SSLObject], object],
+    why: str,
+    loop: Callable[[], asyncio.AbstractEventLoop],
 ) -> None:
-    """Uvloop gives a connection before it reads what is there already."""
+    """Uvloop gives a connection before it reads what is there already. Whoever only tries the connection is told the same."""
 
-    async def run(port: int) -> tuple[Reply, bool]:
-        profile = Profile(carrier=Carrier(ca_file=f"{pem}.crt"))
-        async with connected(profile, f"https://127.0.0.1:{port}", "key") as client:
+    async def run(url: str) -> tuple[Reached, Reply, bool]:
+        profile = Profile(carrier=Carrier(base_url=url, ca_file=f"{pem}.crt"))
+        tried = await reach(profile)
+        async with connected(profile, url, "key") as client:
             reply, _ = await client.post("/path", b"")
             await asyncio.to_thread(carrier.join, 3)
-            return reply, carrier.is_alive()
+            return tried, reply, carrier.is_alive()
 
     pem, heard = certificate(tmp_path, "IP:127.0.0.1"), list[bytes]()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         carrier = threading.Thread(
-            target=_answers_with_its_handshake, args=(listening, pem, heard), daemon=True
+            target=_carries_with_its_handshake, args=(more_said, listening, pem, heard), daemon=True
         )
         carrier.start()
         with asyncio.Runner(loop_factory=loop) as runner:
-            reply, is_open = runner.run(run(listening.getsockname()[1]))
-    assert reply == NotSent(Message("an answer came that nobody had asked for"))
+            tried, reply, is_open = runner.run(run(f"https://127.0.0.1:{listening.getsockname()[1]}"))
+    assert tried == Reached(problem=Message(why))
+    assert reply == NotSent(Message(why))
     assert not any(b"POST" in each for each in heard)
     assert not is_open, "it is closed, though TLS has not said good-bye"
 

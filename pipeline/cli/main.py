@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
     protect_process()  # before any key is read
     signals.heed()
+    # numpy's linear algebra, which nobody needs here, begins a thread for each processor, which keeps it busy for a tenth of a second.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = sys.argv[1:] if arguments is None else arguments
     begun = None
     try:

@@ -208,6 +208,14 @@ def test_a_process_ends_with_the_commands_code_and_all_that_it_wrote() -> None:
     assert process("sys.stdout.write('half a line'); return 4") == (4, "half a line", "")
 
 
+@pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) == 1, reason="linear algebra begins no thread for one processor"
+)
+def test_a_process_has_no_threads_that_it_does_not_need() -> None:
+    """Each would keep a processor busy as it begins; and a copy of a process (`forked_pieces`) has none of them."""
+    assert process("import os, numpy; return len(os.listdir('/proc/self/task'))") == (1, "", "")
+
+
 @pytest.mark.parametrize(
     "does",
     ["sys.stdout = None", "sys.stdout.close()", "sys.stdout = open('/dev/full', 'w'); sys.stdout.write('x')"],

@@ -3,7 +3,9 @@
     python -m tests.benchmarks.submission ours ADDRESS MONTH.xlsx --in-flight 64
     python -m tests.benchmarks.submission bare ADDRESS MONTH.xlsx --in-flight 64
 
-Each prints the seconds that its requests took, the processor time of its own process meanwhile, and that of its children beside it.
+Each prints the seconds that its requests took, the processor time of its own process meanwhile, and that of its children beside it;
+and its rate, requests a second, which is that of the eight tenths in the middle: in the others not all that may be in flight are, as
+connections are made one after the other, and at the end there are no more requests.
 `--sync-ms 5` makes every sync of the disk last that much longer (slow_sync.c, for every process that it starts as well), `--ca-file`
 names the certificate of a carrier over https. `ours` is `sending_run.send` with a real ledger, from the planned attempts to their
 results: document, encryption, synced `sending`, the post, the raw answer on disk, the outcome on disk; it prints the time of a sync
@@ -31,6 +33,7 @@ A carrier that answers after a makes N / R the sum a + N / R, and the third sync
 
 import argparse
 import asyncio
+import itertools
 import math
 import os
 import resource
@@ -107,7 +110,7 @@ def _without_delay(
 
     def turn(name: str, side: str, *more: str) -> float:
         took[name].append(_sent(side, address, month, *secure, *more))
-        return took[name][-1].figure("seconds")
+        return took[name][-1].figure("rate")
 
     def median(name: str, figure: str) -> float:
         return statistics.median(each.figure(figure) for each in took[name])
@@ -126,17 +129,17 @@ def _without_delay(
             f"{ours:.0f} µs a request, and {children:.0f} µs of its children : {bare:.0f} µs",
         )
     ]  # fmt: skip
-    rate = rows / found["bare"].median
+    bare = found["bare"]
     for ms, disk in _DISKS.items():
         sync, making_out = median(ms, "sync"), median(ms, "making_out")
-        bound, reached = most_a_second(rate, sync, making_out), rows / found[ms].median
+        bound, reached = most_a_second(bare.median, sync, making_out), found[ms].median
         lines.append(
             Line(
                 f"requests a second over {scheme}, {_IN_FLIGHT} in flight, {disk}",
                 "min(R, N / (2 S + min(N / R, S + min(S, N t))))",
                 "≥ 0.85 ×", reached / bound, reached >= 0.85 * bound,
-                f"{reached:,.0f}/s, {found[ms].median:.2f} s ({found[ms].spread}) : {bound:,.0f}/s; S {1000 * sync:.2f} ms,"
-                f" t {1e6 * making_out:.1f} µs, R {rate:,.0f}/s, {found['bare'].median:.2f} s ({found['bare'].spread})",
+                f"{reached:,.0f}/s ({found[ms].spread}), {median(ms, 'seconds'):.2f} s : {bound:,.0f}/s; S {1000 * sync:.2f} ms,"
+                f" t {1e6 * making_out:.1f} µs, R {bare.median:,.0f}/s ({bare.spread}), {median('bare', 'seconds'):.2f} s",
             )
         )  # fmt: skip
     return lines
@@ -189,6 +192,22 @@ def job_of(given: argparse.Namespace, folder: Path) -> Job:
     return Job((given.month,), profile, None, ledger=str(folder / "benchmark.ledger"), as_of=AS_OF)
 
 
+class _Done:
+    """How many requests were done when."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[int, float]] = []
+
+    def note(self, done: int) -> None:
+        """So many are done now."""
+        self._seen.append((done, time.perf_counter()))
+
+    def rate(self, of: int) -> float:
+        """Requests a second of the eight tenths in the middle."""
+        first, *_, last = [one for one in self._seen if 0.1 * of <= one[0] <= 0.9 * of]
+        return (last[0] - first[0]) / (last[1] - first[1])
+
+
 def _processor(whose: int) -> float:
     used = resource.getrusage(whose)
     return used.ru_utime + used.ru_stime
@@ -196,7 +215,8 @@ def _processor(whose: int) -> float:
 
 def _ours(job: Job, month: Path) -> dict[str, float]:
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
-    watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
+    done = _Done()
+    watch = Watch(lambda _: None, lambda now: done.note(now.done), lambda _: True, print)
     with file_to_write(job, watch, meaning(job, keys)) as ledger:
         table = read_table([month])
         times = [time.perf_counter()]
@@ -222,6 +242,7 @@ def _ours(job: Job, month: Path) -> dict[str, float]:
     return {
         "requests": len(attempts),
         "seconds": seconds,
+        "rate": done.rate(len(attempts)),
         "processor": processor,
         "children": _processor(resource.RUSAGE_CHILDREN) - before[resource.RUSAGE_CHILDREN],
         "sync": sync,
@@ -257,6 +278,7 @@ def _bare(job: Job, month: Path) -> dict[str, float]:
     headers = {"Content-Type": "application/json", "agency": "SANDBOX", "APIKEY": keys.api_key}
     carrier, in_flight = job.profile.carrier, job.profile.submission.concurrency
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
+    done, count = _Done(), itertools.count(1)
 
     async def post_all() -> None:
         queue = iter(ready)
@@ -267,6 +289,7 @@ def _bare(job: Job, month: Path) -> dict[str, float]:
                 for path, body in queue:
                     async with session.post(path, data=body, headers=headers) as response:
                         await response.read()
+                    done.note(next(count))
 
             async with asyncio.TaskGroup() as group:
                 for _ in range(in_flight):
@@ -278,6 +301,7 @@ def _bare(job: Job, month: Path) -> dict[str, float]:
     return {
         "requests": len(ready),
         "seconds": time.perf_counter() - begun,
+        "rate": done.rate(len(ready)),
         "processor": _processor(resource.RUSAGE_SELF) - before,
     }
 

@@ -125,7 +125,10 @@ class Measured:
     @property
     def spread(self) -> str:
         """The least and the most, and what others used."""
-        return f"{min(self.figures):.3g} to {max(self.figures):.3g}; others {self.others:.2f}"
+        least, most = (
+            f"{one:,.0f}" if one >= 100 else f"{one:.3g}" for one in (min(self.figures), max(self.figures))
+        )
+        return f"{least} to {most}; others {self.others:.2f}"
 
 
 def alternating(sides: Mapping[str, Callable[[int], float]], rounds: int = ROUNDS) -> dict[str, Measured]:

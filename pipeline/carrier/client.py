@@ -166,10 +166,10 @@ async def connect(
         raise
     if is_quiet(connection):
         return connection
-    protocol: Any = connection.protocol
-    why = Stray() if protocol.is_connected() else protocol.exception() or aiohttp.ServerDisconnectedError()
+    protocol = connection.protocol
+    has_ended = protocol is None or not protocol.is_connected()
     connection.close()
-    raise why
+    raise aiohttp.ClientOSError if has_ended else Stray
 
 
 @functools.cache  # else made for each request

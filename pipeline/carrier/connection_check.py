@@ -54,11 +54,11 @@ async def reach(profile: Profile) -> Reached:
             request = aiohttp.ClientRequest("POST", URL(carrier.base_url), proxy=proxy)
             connection = await connect(connections, request, profile)
             transport: Any = connection.transport  # there is one as long as nothing else is waited for
-            tls = transport.get_extra_info("ssl_object")
+            certificate = transport.get_extra_info("peercert")
             connection.close()
     except Exception as error:  # noqa: BLE001 - as in `post`
         return Reached(_why_not(error, proxy=bool(carrier.proxy)))
-    ends = ssl.cert_time_to_seconds(tls.getpeercert()["notAfter"]) if tls else None
+    ends = ssl.cert_time_to_seconds(certificate["notAfter"]) if certificate else None
     return Reached(trusted_until=datetime.fromtimestamp(ends, UTC) if ends else None)
 
 

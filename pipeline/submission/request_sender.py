@@ -30,7 +30,7 @@ from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
 from pipeline.submission.failures_in_a_row import FailuresInARow
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
-from pipeline.submission.retry import TRIES, may_be_tried_again, pause
+from pipeline.submission.retry import may_be_tried_again, pause
 
 _SOON = 0.005  # seconds, by when the requests that take the place of others have left
 
@@ -97,7 +97,14 @@ class RequestSender:
         before: _Sent | None = None
         while ready := self._next():
             attempt, one = ready
-            last = await self._settled(attempt, one, before)
+            last = await self._tried(attempt, one, before)
+            self._replied.set()  # whatever it came to: the others need not wait for its retries
+            tries = 1
+            while may_be_tried_again(last.outcome, tries) and await self._planned_again(
+                attempt, one, last, tries
+            ):
+                last = await self._tried(attempt, one)
+                tries += 1
             before = (attempt, last) if last.undecided is None else None
             if before is None:
                 self._undecided.append((attempt, last))
@@ -125,41 +132,37 @@ class RequestSender:
         with contextlib.suppress(Exception):  # whoever needs it finds it not made, and is told why
             self._make_ready()
 
-    async def _settled(self, attempt: Attempt, one: Leaving, before: _Sent | None) -> Try:
-        """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
-        last = None
-        for tries in range(1, TRIES + 1):
-            if self.halt.stopping:
-                await self._over(before)
-                self._replied.set()
-                break
-            last = await self._tried(attempt, one, before)
-            before = None
-            self._replied.set()  # whatever it came to: the others need not wait for its retries
-            outcome = last.outcome
-            if not may_be_tried_again(outcome, tries):
-                break
-            await self._recorded(attempt, last)
-            await self.halt.pause(pause(tries, outcome.retry_after))
-            if self.halt.stopping:
-                break
+    async def _planned_again(self, attempt: Attempt, one: Leaving, last: Try, tries: int) -> bool:
+        """Plan a request anew that reached nobody, after a pause; False where the run stops meanwhile."""
+        await self._recorded(attempt, last)
+        await self.halt.pause(pause(tries, last.outcome.retry_after))
+        if not self.halt.stopping:
             again = await self._attempts.kept(self.writer.commit(Again(one.attempt_id)))
-            if self.halt.stopping:  # it stays planned, and is forgotten
-                break
-            one.attempt_id, one.number = cast("tuple[int, int]", again)
-        return last or Try(one.number, self._stopped())
+            if not self.halt.stopping:  # else it stays planned, and is forgotten
+                one.attempt_id, one.number = cast("tuple[int, int]", again)
+        return not self.halt.stopping
 
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self.halt.reason)
 
-    async def _tried(self, attempt: Attempt, one: Leaving, before: _Sent | None) -> Try:
+    async def _tried(self, attempt: Attempt, one: Leaving, before: _Sent | None = None) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
         clock = asyncio.get_running_loop().time
+        if self.halt.stopping:
+            await self._over(before)
+            return Try(one.number, self._stopped())
         if self._pace:
             await self._over(before)  # it may be long until this one leaves
             before = None
             await self.halt.pause(self._pace.turn(clock()))
-        claimed = not self.halt.stopping and await self._claimed(one.attempt_id)
+        claimed = False
+        if not self.halt.stopping:
+            self.writer.meanwhile(self._make_ahead)  # while `sending` goes to disk with those of others
+            try:
+                await self.writer.commit(Sending(one.attempt_id))
+                claimed = True
+            except LedgerProblem as problem:
+                self.halt.stop(problem.message)
         await self._over(before)  # which went to disk with it, so that its connection is free
         if not claimed:
             outcome = self._stopped()
@@ -178,17 +181,6 @@ class RequestSender:
         if last.outcome.state == "unknown":
             self.halt.stop(without_names(last.outcome.detail), anew=True)
         return last
-
-    async def _claimed(self, attempt_id: int) -> bool:
-        """Whether its `sending` is on disk; while it goes there, with those of others, another request is made."""
-        self.writer.meanwhile(self._make_ahead)
-        claimed = self.writer.commit(Sending(attempt_id))
-        try:
-            await claimed
-        except LedgerProblem as problem:
-            self.halt.stop(problem.message)
-            return False
-        return True
 
     async def _over(self, sent: _Sent | None) -> None:
         """Wait until what a request came to is on disk. It is counted and told soon: once for all whose outcomes went there together."""

@@ -145,24 +145,28 @@ def _backslashes(count: int) -> str:
 
 
 def _spellings(character: str) -> str:
-    """A pattern for one character in every spelling that a machine may give it; Base64's two alphabets are one."""
+    """A pattern for one character in every spelling that a machine may give it; Base64's two alphabets are one.
+
+    No two ways match one text: where most of a key stands and the rest does not, each share of them would be tried, twice as many with each character.
+    """
     code = ord(character)
     units = character.encode("utf-16-be", "surrogatepass")
-    ways = {re.escape(character), rf"{_SLASHES}{re.escape(character)}"}
-    ways.add(
+    plain = {character}  # and as it stands in raw bytes
+    ways = {
         "".join(
             rf"(?:{_SLASHES}|{_PERCENT})u\{{?0{{0,4}}{int.from_bytes(units[at : at + 2]):x}\}}?"
             for at in range(0, len(units), 2)
-        )
-    )
-    ways.add(rf"{_AND}#(?:0{{0,6}}{code}|x0{{0,6}}{code:x});?")
+        ),
+        rf"{_AND}#(?:0{{0,6}}{code}|x0{{0,6}}{code:x});?",
+    }
     if code in codepoint2name:
         ways.add(rf"{_AND}{codepoint2name[code]};?")
     for encoding in ("utf-8", "gb18030"):
         data = character.encode(encoding, "surrogatepass" if encoding == "utf-8" else "replace")
         ways.add("".join(rf"(?:{_PERCENT}|{_SLASHES}x){byte:02x}" for byte in data))
-        ways.add(rf"\\{{0,8}}{re.escape(data.decode('latin-1'))}")  # as it stands in raw bytes
+        plain.add(data.decode("latin-1"))
+    ways |= {rf"\\{{0,8}}{re.escape(each)}" for each in plain}
     if character == " ":
-        return rf"(?:{'|'.join(sorted(ways))}|\s|\+){{1,40}}"
+        return rf"(?:{'|'.join(sorted(ways))}|[^\S ]|\+){{1,40}}"
     same = {"+": "-", "/": "_"}.get(character, "")
     return f"(?:{'|'.join(sorted({*ways, re.escape(same)} if same else ways, key=len, reverse=True))})"

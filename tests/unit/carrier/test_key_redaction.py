@@ -174,3 +174,19 @@ def test_a_key_that_was_cut_off_or_squeezed_is_concealed() -> None:
 
 def test_a_key_too_short_to_be_one_conceals_nothing() -> None:
     assert Concealed("", "7", "abc").text("an answer about 7 abc") == "an answer about 7 abc"
+
+
+@pytest.mark.parametrize(
+    ("key", "most"),
+    [
+        ("abcdefghijklmnopqrstuvwxyz0123456789ABCD", "abcdefghijklmnopqrstuvwxyz0123456789ABC"),
+        ("A" * 40, "A" * 39),
+        ("¡" * 40, base64.b64encode("¡".encode() * 40).decode()[:-5]),
+        ("one two three", "one" + " " * 40),
+    ],
+    ids=["letters", "one letter", "Base64", "spaces"],
+)
+def test_where_most_of_a_long_key_stands_it_is_looked_through_once(key: str, most: str) -> None:
+    """Were there two ways to read a character, each would double what is tried: years, of a run that can't go on meanwhile."""
+    text = f"{most}! {'.' * 60}"
+    assert Concealed(key).text(text) == text

@@ -268,7 +268,9 @@ def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> a
 
 def open_beside(path: Path, *, steps: Steps = STEPS) -> apsw.Connection:
     """A further connection for changing a ledger that a run has opened and locked already."""
-    return _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
+    connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
+    connection.pragma("temp_store", "memory")  # what a statement would put back: a file for each otherwise
+    return connection
 
 
 def open_existing(path: Path, owner: Owner | None) -> apsw.Connection:

@@ -5,11 +5,15 @@ to be read, or of the connection. The parser would make the same of it.
 """
 
 import re
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
+import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from pipeline.model.outcome import Answered
+
+if TYPE_CHECKING:
+    import asyncio
 
 #: A header line that says nothing to whoever reads the answer.
 _LINE = (
@@ -23,25 +27,50 @@ _USUAL = re.compile(
 
 
 class AnswerProtocol(ResponseHandler):
-    """Of what `read` gives, an answer of the usual form is an `Answered`."""
+    """Of a connection; `awaited` has an answer of the usual form, `read` any other."""
 
-    #: Whether an answer is awaited of which nothing has come yet.
-    awaited = False
+    #: Of an answer that is awaited, until anything of it has come.
+    _first: "asyncio.Future[Answered | None] | None" = None
     #: Whether the last answer is over. What comes then is a stray; a part of one, which aiohttp's parser may keep without a sign of it, too.
     over = False
+
+    def awaited(self) -> "asyncio.Future[Answered | None]":
+        """An answer is awaited from now on: done when it has come, or with None where `read` has it, gives more of it, or raises why not."""
+        self.over = False
+        first: asyncio.Future[Answered | None] = self._loop.create_future()
+        self._first = first
+        return first
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
         if self.over:
             self.force_close()
-        if self.awaited:
-            self.awaited = False
+        elif self._first is not None:
             found = _USUAL.match(data)
             if found and len(data) == found.end() + int(found[1]):
-                self.feed_data(cast("Any", Answered(200, data[found.end() :])))
+                self.over = True
+                self._has_come(Answered(200, data[found.end() :]))
                 return
             self.set_response_params(read_until_eof=True)
+            self._has_come(None)
         super().data_received(data)
+
+    def set_exception(self, *why: Any, **how: Any) -> None:
+        """Nothing more comes, for that reason."""
+        super().set_exception(*why, **how)
+        self._has_come(None)
+
+    def give_up(self) -> None:
+        """Time is up for the answer, whatever of it has come."""
+        error = aiohttp.SocketTimeoutError()
+        self.set_exception(error)
+        if self._payload is not None:
+            self._payload.set_exception(error)
+
+    def _has_come(self, answer: Answered | None) -> None:
+        first, self._first = self._first, None
+        if first is not None and not first.done():  # as it is where nobody waits any more
+            first.set_result(answer)
 
     def close(self) -> None:
         """End the connection at once: nobody is kept waiting, nor a socket open, for TLS to say good-bye."""

@@ -1,6 +1,6 @@
 """The socket: sealed bytes out, one raw reply in. One try, no decisions, nothing logged.
 
-What tells "nothing was sent" from "something may have been": a request is written in `_answer_over`, head and body at once,
+What tells "nothing was sent" from "something may have been": a request is written in `Client.post`, head and body at once,
 and nowhere else; what has no connection has not left this machine. Redirects are not followed, for nobody here follows
 any: 307 and 308 would send the body again, 301 to 303 would become a GET that looks like success. `connection_reuse` says
 when a connection is used again.
@@ -17,7 +17,7 @@ import functools
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -25,14 +25,12 @@ from aiohttp.http import HttpProcessingError
 from yarl import URL
 
 from pipeline.boot_time import boot_time
+from pipeline.carrier.answer_protocol import AnswerProtocol
 from pipeline.carrier.connection_reuse import HeldConnection, SpareConnections, connector, is_quiet
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
-
-if TYPE_CHECKING:
-    from pipeline.carrier.answer_protocol import AnswerProtocol
 
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.
 LARGEST_ANSWER = 64 * 1024
@@ -64,10 +62,10 @@ class Client:
     ) -> None:
         self._connections = connections
         self._profile = profile
-        # What makes the request to a path: a function, so that nothing that shows this object shows the key.
+        self._response_timeout = profile.submission.response_timeout_seconds
+        # What has the request to a path: a function, so that nothing that shows this object shows the key.
         self._made = made
         self._spare = spare  # None where each request needs aiohttp for its connection
-        self._requests: dict[str, aiohttp.ClientRequest] = {}
         self._heads: dict[str, bytes] = {}  # by path, where no proxy is told anything in them
 
     async def post(
@@ -79,8 +77,7 @@ class Client:
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
         """
         try:
-            if (request := self._requests.get(path)) is None:
-                request = self._requests[path] = self._made(path)
+            request = self._made(path)
             connection = self._spare.take() if self._spare else None
             if connection is None:
                 connection = await connect(self._connections, request, self._profile)
@@ -88,13 +85,20 @@ class Client:
             # Never str() or repr() of the error: one of a proxy holds headers.
             return NotSent(_plain_name(error)), HeldConnection()
         held = HeldConnection(connection, self._spare)
+        protocol: Any = connection.protocol  # an AnswerProtocol, which a quiet connection has
+        first: asyncio.Future[Answered | None] = protocol.awaited()
+        # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
+        late = asyncio.get_running_loop().call_later(self._response_timeout, protocol.give_up)
         try:
             if (head := self._heads.get(path)) is None:
                 head = _head(request)
                 if request.proxy is None:
                     self._heads[path] = head
-            whole = b"%s%d\r\n\r\n%s" % (head, len(body), body)
-            return await self._answer_over(connection, whole, send_by), held
+            # Nothing is waited for between this look and the write.
+            if send_by is not None and boot_time() > send_by:
+                return NotSent(Message(_TOO_LATE), too_late=True), held
+            protocol.transport.write(b"%s%d\r\n\r\n%s" % (head, len(body), body))
+            return await first or await _read(protocol), held
         except Exception as error:  # noqa: BLE001 - whatever it was, the request may have arrived
             held.close()
             broken = isinstance(error, HttpProcessingError | aiohttp.ClientPayloadError)
@@ -102,48 +106,23 @@ class Client:
         except BaseException:
             held.close()
             raise
-
-    async def _answer_over(self, connection: Connection, request: bytes, send_by: float | None) -> Reply:
-        protocol: Any = connection.protocol  # an AnswerProtocol, which a quiet connection has
-        protocol.awaited, protocol.over = True, False
-        # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
-        waiting: list[AnswerProtocol | aiohttp.StreamReader] = [protocol]
-        patience = self._profile.submission.response_timeout_seconds
-        late = asyncio.get_running_loop().call_later(patience, _give_up, waiting)
-        try:
-            # Nothing is waited for between this look and the write.
-            if send_by is not None and boot_time() > send_by:
-                return NotSent(Message(_TOO_LATE), too_late=True)
-            protocol.transport.write(request)
-            first = await protocol.read()
-            if isinstance(first, Answered):
-                return first
-            head, content = first
-            while 100 <= head.code < 200 and head.code != _SWITCHING:  # what announces another answer is none
-                head, content = await protocol.read()
-            # Time was up after the head had come and before this went on: nothing would end the wait for the rest.
-            if not waiting:
-                raise aiohttp.SocketTimeoutError
-            waiting.append(content)
-            answer = b""
-            while len(answer) <= LARGEST_ANSWER and (more := await content.read(LARGEST_ANSWER)):
-                answer += more
         finally:
             late.cancel()
             protocol.over = True
-        if len(answer) > LARGEST_ANSWER:
-            much = message(
-                "HTTP {status} with more than {bytes} bytes", status=head.code, bytes=LARGEST_ANSWER
-            )
-            return Lost(much, readable=False)
-        return Answered(head.code, answer, _short_ascii(head.headers.get("Retry-After", "")))
 
 
-def _give_up(waiting: "list[AnswerProtocol | aiohttp.StreamReader]") -> None:
-    """Time is up for what is waited for; from then on nothing is."""
-    for one in waiting:
-        one.set_exception(aiohttp.SocketTimeoutError())
-    waiting.clear()
+async def _read(protocol: AnswerProtocol) -> Reply:
+    """An answer of any other form than the usual one."""
+    head, content = await protocol.read()
+    while 100 <= head.code < 200 and head.code != _SWITCHING:  # what announces another answer is none
+        head, content = await protocol.read()
+    answer = b""
+    while len(answer) <= LARGEST_ANSWER and (more := await content.read(LARGEST_ANSWER)):
+        answer += more
+    if len(answer) > LARGEST_ANSWER:
+        much = message("HTTP {status} with more than {bytes} bytes", status=head.code, bytes=LARGEST_ANSWER)
+        return Lost(much, readable=False)
+    return Answered(head.code, answer, _short_ascii(head.headers.get("Retry-After", "")))
 
 
 async def connect(
@@ -172,7 +151,7 @@ async def connect(
     raise aiohttp.ClientOSError if has_ended else Stray
 
 
-@functools.cache  # else made for each request
+@functools.cache  # likewise
 def _patience(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(connect=seconds)
 
@@ -238,6 +217,7 @@ async def connected(
 
 @asynccontextmanager
 async def _connected(profile: Profile, base_url: str, api_key: str, proxy: str) -> AsyncIterator[Client]:
+    @functools.cache  # else made for each request
     def made(path: str) -> aiohttp.ClientRequest:
         headers = {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
         if connections.force_close:

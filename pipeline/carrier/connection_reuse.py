@@ -22,6 +22,8 @@ from pipeline.model.profile import Profile
 class HeldConnection:
     """The connection over which an answer came: out of use until it is known whether further requests may have it."""
 
+    __slots__ = ("_connection", "_spare")
+
     def __init__(self, connection: Connection | None = None, spare: "SpareConnections | None" = None) -> None:
         self._connection = connection  # None: none was made, or it is closed or given back already
         self._spare = spare

@@ -75,7 +75,7 @@ class Writer:
         self._written = 0  # so many of them the process has already
         self._requests = 0  # of them, those that a request waits for
         self._likely: deque[int] = deque()  # attempts whose `sending` comes next, as it seems
-        self._meanwhile: list[Callable[[], None]] = []  # to be done while the next group goes to disk
+        self._meanwhile: Callable[[], None] = lambda: None
         self._handed_over: deque[_Group] = deque()  # that the process has said nothing of yet
         self._untold = 0  # groups that are with the process, or are being spilled
         self._looking = False  # whether it is going to be seen what is waiting
@@ -99,8 +99,8 @@ class Writer:
         self._likely.append(attempt_id)
 
     def meanwhile(self, work: Callable[[], None]) -> None:
-        """Do some work, which nobody waits for, when what is waiting has been handed over."""
-        self._meanwhile.append(work)
+        """Do this work, which nobody waits for, whenever a group has been handed over: while it goes to disk."""
+        self._meanwhile = work
 
     def commit(self, change: Change) -> "asyncio.Future[Acknowledged]":
         """Done when the change is on disk.
@@ -171,9 +171,7 @@ class Writer:
         group, self._waiting = self._waiting, []
         self._written = self._requests = 0
         self._untold += 1
-        work, self._meanwhile = self._meanwhile, []
-        for each in work:
-            self._loop.call_soon(each)
+        self._loop.call_soon(self._meanwhile)
         if self._failure:
             self._give_up(group)
         else:

@@ -73,7 +73,10 @@ class AttemptSender:
             self.client, PATHS[one.asked.voucher], one.body, one.send_by
         )
         if isinstance(reply, Answered):
-            await self.kept(self.writer.commit(GotAnswer(one.attempt_id, self.concealed.answer(reply))))
+            try:
+                await self.writer.commit(GotAnswer(one.attempt_id, self.concealed.answer(reply)))
+            except LedgerProblem as problem:  # the writer has spilled it
+                self.halt.stop(problem.message)
         outcome = self._outcome(reply, one)
         connection.understood(outcome)
         if outcome.state != "issued":  # whether that one is, the ledger has a word in
@@ -98,21 +101,19 @@ class AttemptSender:
         last.recorded = self.writer.commit(Ended(one.attempt_id, last.outcome))
         return last
 
-    async def recorded(self, last: Try) -> None:
-        """Wait until an outcome is on disk, as the ledger takes it."""
+    async def recorded(self, last: Try) -> bool:
+        """Wait until an outcome is on disk, as the ledger takes it; False where none was handed in."""
         if last.recorded is None:
-            return
-        recorded, last.recorded = await self.kept(last.recorded), None
+            return False
+        taken = None
+        try:
+            taken = await last.recorded
+        except LedgerProblem as problem:  # the writer has spilled it
+            self.halt.stop(problem.message)
+        last.recorded = None
         if last.outcome.state == "issued":
-            taken = recorded if isinstance(recorded, Outcome) else None
+            taken = taken if isinstance(taken, Outcome) else None
             last.connection.recorded(taken)
             last.outcome = taken or last.outcome
             self.watch(last.outcome)
-
-    async def kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
-        """Wait for the disk; if the ledger can't take it, the writer has spilled it and the run stops."""
-        try:
-            return await change
-        except LedgerProblem as problem:
-            self.halt.stop(problem.message)
-            return None
+        return True

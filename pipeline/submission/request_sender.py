@@ -7,6 +7,7 @@ further request leaves.
 
 import asyncio
 import contextlib
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ class RequestSender:
         many as may be in flight.
         """
         self._planned, self._made = attempts, 0
+        self.writer.meanwhile(self._make_ahead)
         async with asyncio.TaskGroup() as lanes:
             for _ in range(min(self.profile.submission.concurrency, len(attempts))):
                 lanes.create_task(self._lane())
@@ -111,34 +113,39 @@ class RequestSender:
         await self._over(before)
 
     def _next(self) -> _Ready | None:
-        if not self._ready:
+        if not self._ready and self._made < len(self._planned):
             self._make_ready()
         return self._ready.popleft() if self._ready else None
 
     def _make_ready(self) -> None:
-        """Make one more request, if there is one, so that it can leave as soon as it is claimed."""
-        if self._made < len(self._planned):
-            attempt = self._planned[self._made]
-            request = attempt.request
-            body = request_body(request, self.profile, self.cipher)
-            doubted = self.doubts.about(request)
-            one = Leaving(attempt.attempt_id, attempt.attempt, request.asked, body, doubted)
-            self._ready.append((attempt, one))
-            self._made += 1
-            if not self._pace:  # else it may be long until it leaves
-                self.writer.expect(attempt.attempt_id)
+        """Make one more request, so that it can leave as soon as it is claimed."""
+        attempt = self._planned[self._made]
+        request = attempt.request
+        body = request_body(request, self.profile, self.cipher)
+        doubted = self.doubts.about(request)
+        one = Leaving(attempt.attempt_id, attempt.attempt, request.asked, body, doubted)
+        self._ready.append((attempt, one))
+        self._made += 1
+        if not self._pace:  # else it may be long until it leaves
+            self.writer.expect(attempt.attempt_id)
 
     def _make_ahead(self) -> None:
+        """Make as many as leave together, at most."""
         with contextlib.suppress(Exception):  # whoever needs it finds it not made, and is told why
-            self._make_ready()
+            while len(self._ready) < self.profile.submission.concurrency and self._made < len(self._planned):
+                self._make_ready()
 
     async def _planned_again(self, attempt: Attempt, one: Leaving, last: Try, tries: int) -> bool:
         """Plan a request anew that reached nobody, after a pause; False where the run stops meanwhile."""
-        await self._recorded(attempt, last)
+        if await self._attempts.recorded(last):
+            self.ended(attempt.request, last.number, last.outcome)
         await self.halt.pause(pause(tries, last.outcome.retry_after))
         if not self.halt.stopping:
-            again = await self._attempts.kept(self.writer.commit(Again(one.attempt_id)))
-            if not self.halt.stopping:  # else it stays planned, and is forgotten
+            try:
+                again = await self.writer.commit(Again(one.attempt_id))
+            except LedgerProblem as problem:
+                self.halt.stop(problem.message)
+            else:
                 one.attempt_id, one.number = cast("tuple[int, int]", again)
         return not self.halt.stopping
 
@@ -147,17 +154,15 @@ class RequestSender:
 
     async def _tried(self, attempt: Attempt, one: Leaving, before: _Sent | None = None) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
-        clock = asyncio.get_running_loop().time
         if self.halt.stopping:
             await self._over(before)
             return Try(one.number, self._stopped())
         if self._pace:
             await self._over(before)  # it may be long until this one leaves
             before = None
-            await self.halt.pause(self._pace.turn(clock()))
+            await self.halt.pause(self._pace.turn(time.monotonic()))
         claimed = False
         if not self.halt.stopping:
-            self.writer.meanwhile(self._make_ahead)  # while `sending` goes to disk with those of others
             try:
                 await self.writer.commit(Sending(one.attempt_id))
                 claimed = True
@@ -168,7 +173,7 @@ class RequestSender:
             outcome = self._stopped()
             self.ended(attempt.request, one.number, outcome)
             return Try(one.number, outcome)
-        while self._pace and not self.halt.stopping and (wait := self._pace.leave(clock())):
+        while self._pace and not self.halt.stopping and (wait := self._pace.leave(time.monotonic())):
             await self.halt.pause(wait)
         if self.halt.stopping:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
@@ -185,7 +190,9 @@ class RequestSender:
     async def _over(self, sent: _Sent | None) -> None:
         """Wait until what a request came to is on disk. It is counted and told soon: once for all whose outcomes went there together."""
         if sent is not None:
-            await self._recorded(*sent)
+            attempt, last = sent
+            if await self._attempts.recorded(last):
+                self.ended(attempt.request, last.number, last.outcome)
             if not self._uncounted:
                 asyncio.get_running_loop().call_later(_SOON, self._tell)
             self._uncounted.append(sent)
@@ -198,12 +205,6 @@ class RequestSender:
                 self._states[last.outcome.state] += 1
             self._uncounted.clear()
             self.progress(Progress(len(self._planned), self._states))
-
-    async def _recorded(self, attempt: Attempt, last: Try) -> None:
-        """Wait until an outcome is on disk, as the ledger takes it, and tell of its attempt's end."""
-        if last.recorded is not None:
-            await self._attempts.recorded(last)
-            self.ended(attempt.request, last.number, last.outcome)
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""

@@ -1,6 +1,8 @@
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
+import aiohttp
 import pytest
 
 from pipeline.carrier.answer_protocol import AnswerProtocol
@@ -12,11 +14,11 @@ def _read(*pieces: bytes, awaited: bool = True) -> tuple[AnswerProtocol, list[An
 
     async def read() -> tuple[AnswerProtocol, list[Any]]:
         protocol = AnswerProtocol(asyncio.get_running_loop())
-        if awaited:
-            protocol.awaited = True
+        first = protocol.awaited() if awaited else None
         for piece in pieces:
             protocol.data_received(piece)
-        return protocol, [await protocol.read() for _ in range(len(protocol))]
+        usual = [first.result()] if first and first.done() and first.result() else []
+        return protocol, [*usual, *[await protocol.read() for _ in range(len(protocol))]]
 
     return asyncio.run(read())
 
@@ -89,3 +91,61 @@ def test_a_second_answer_is_a_stray() -> None:
     protocol, found = _read(_http("Content-Length: 2"), _http("Content-Length: 2"))
     assert found == [Answered(200, b"{}")]
     assert protocol.should_close
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda protocol: protocol.give_up(),
+        lambda protocol: protocol.connection_lost(None),
+        lambda protocol: protocol.connection_lost(OSError("reset")),
+    ],
+)
+@pytest.mark.parametrize(
+    "begun", [b"", b"HTTP/1.1 2", _http("Content-Length: 3"), b"HTTP/1.1 100 Continue\r\n\r\n"]
+)
+def test_whoever_waits_for_an_answer_that_comes_no_more_is_told_so(
+    begun: bytes, end: Callable[[AnswerProtocol], None]
+) -> None:
+    async def read() -> Answered | None:
+        protocol = AnswerProtocol(asyncio.get_running_loop())
+        first = protocol.awaited()
+        if begun:
+            protocol.data_received(begun)
+        end(protocol)
+        if usual := await asyncio.wait_for(first, 5):
+            return usual
+        content = b""
+        while not content:
+            _, reader = await asyncio.wait_for(protocol.read(), 5)
+            content = await asyncio.wait_for(reader.read(), 5)
+        return Answered(200, content)
+
+    with pytest.raises(aiohttp.ClientError):
+        asyncio.run(read())
+
+
+def test_of_an_answer_that_nobody_waits_for_any_more_nothing_is_told() -> None:
+    async def read() -> AnswerProtocol:
+        protocol = AnswerProtocol(asyncio.get_running_loop())
+        protocol.awaited().cancel()
+        protocol.data_received(_http("Content-Length: 2"))
+        return protocol
+
+    assert len(asyncio.run(read())) == 0
+
+
+def test_a_second_answer_is_a_stray_also_where_the_parser_read_one_before() -> None:
+    async def read() -> tuple[bool, bool]:
+        protocol = AnswerProtocol(asyncio.get_running_loop())
+        protocol.awaited()
+        protocol.data_received(_http("Content-Length: 2", "Retry-After: 7"))
+        await protocol.read()
+        protocol.over = True
+        protocol.awaited()
+        protocol.data_received(_http("Content-Length: 2"))
+        before = protocol.should_close
+        protocol.data_received(b"H")
+        return before, protocol.should_close
+
+    assert asyncio.run(read()) == (False, True)

@@ -487,3 +487,47 @@ def test_what_is_likely_goes_with_the_last_part_of_a_group_and_is_written_at_onc
         ours.close()
         process.join(20)
     assert on_disk(book) == {one_, two} if comes else {one_}
+
+
+@pytest.mark.parametrize("allowed", [True, False], ids=["moves", "may not move"])
+@pytest.mark.parametrize("likely", [True, False])
+def test_the_processor_of_whoever_was_told_is_left_where_there_is_more_to_write(
+    book: Any,
+    fare: Any,
+    together: list[list[Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    likely: bool,
+    allowed: bool,
+) -> None:
+    one_, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+    every, its = os.sched_getaffinity(0), 7_000  # the field is the last one that is looked for: 39 of proc(5)
+    moved: list[Any] = []
+
+    def move(pid: int, processors: set[int]) -> None:
+        told = bool(ours.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        moved.append((pid, processors, told))
+        if not allowed:
+            raise PermissionError
+
+    stat = " ".join(["4711", "(a ) b)", "S", *map(str, range(4, 39)), str(its), "0"])
+    read, of_parent = Path.read_text, f"/proc/{os.getppid()}/stat"
+    monkeypatch.setattr(Path, "read_text", lambda path: stat if str(path) == of_parent else read(path))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*every, its})
+    monkeypatch.setattr(os, "sched_setaffinity", move)
+    ours, theirs = socket.socketpair()
+    ours.settimeout(10)
+    process = threading.Thread(target=commit_process.serve, args=(theirs, opening.open_beside))
+    process.start()
+    try:
+        ours.sendall(packed(Named(book.path)))
+        assert Written(*one(ours)).failure is None
+        ours.sendall(packed(Part([Sending(one_).plain()], True, [two] if likely else [])))
+        deadline = time.monotonic() + 10
+        while together != [[one_], [two]][: 1 + likely]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert Written(*one(ours)).failure is None
+    finally:
+        ours.close()
+        process.join(20)
+    assert moved == [(0, every, True), (0, {*every, its}, True)][: likely * (1 + allowed)]

@@ -86,19 +86,23 @@ class Client:
             return NotSent(_plain_name(error)), HeldConnection()
         held = HeldConnection(connection, self._spare)
         protocol: Any = connection.protocol  # an AnswerProtocol, which a quiet connection has
-        first: asyncio.Future[Answered | None] = protocol.awaited()
-        # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
-        late = asyncio.get_running_loop().call_later(self._response_timeout, protocol.give_up)
         try:
             if (head := self._heads.get(path)) is None:
                 head = _head(request)
                 if request.proxy is None:
                     self._heads[path] = head
-            # Nothing is waited for between this look and the write.
-            if send_by is not None and boot_time() > send_by:
-                return NotSent(Message(_TOO_LATE), too_late=True), held
-            protocol.transport.write(b"%s%d\r\n\r\n%s" % (head, len(body), body))
-            return await first or await _read(protocol), held
+            first: asyncio.Future[Answered | None] = protocol.awaited()
+            # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
+            late = asyncio.get_running_loop().call_later(self._response_timeout, protocol.give_up)
+            try:
+                # Nothing is waited for between this look and the write.
+                if send_by is not None and boot_time() > send_by:
+                    return NotSent(Message(_TOO_LATE), too_late=True), held
+                protocol.transport.write(b"%s%d\r\n\r\n%s" % (head, len(body), body))
+                return await first or await _read(protocol), held
+            finally:
+                late.cancel()
+                protocol.over = True
         except Exception as error:  # noqa: BLE001 - whatever it was, the request may have arrived
             held.close()
             broken = isinstance(error, HttpProcessingError | aiohttp.ClientPayloadError)
@@ -106,9 +110,6 @@ class Client:
         except BaseException:
             held.close()
             raise
-        finally:
-            late.cancel()
-            protocol.over = True
 
 
 async def _read(protocol: AnswerProtocol) -> Reply:

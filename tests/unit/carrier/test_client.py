@@ -340,6 +340,20 @@ def test_where_aiohttp_is_another_one_nothing_is_sent(monkeypatch: pytest.Monkey
         assert carrier.connections == []
 
 
+def test_where_aiohttp_makes_a_protocol_of_its_own_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = client.connector
+
+    def connector(profile: Profile) -> Any:
+        connections: Any = made(profile)
+        connections._factory = lambda: ResponseHandler(asyncio.get_running_loop())
+        return connections
+
+    monkeypatch.setattr(client, "connector", connector)
+    with carrying(raw(http("200 OK", b"{}"))) as carrier, pytest.raises(InputProblem, match="aiohttp"):
+        post(carrier.url)
+    assert carrier.requests == []
+
+
 def test_a_version_of_aiohttp_that_gets_no_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     async def read(_protocol: ResponseHandler) -> None:
         await asyncio.Event().wait()

@@ -267,8 +267,3 @@ def remove(folder: Path, name: str) -> None:
                 name=account.name,
             )
         connection.execute("DELETE FROM account WHERE id = ?", (account.id,))
-
-
-def set_lang(folder: Path, number: int, lang: Lang) -> None:
-    """Note somebody's language."""
-    connected(folder).execute("UPDATE account SET lang = ? WHERE id = ?", (lang, number))

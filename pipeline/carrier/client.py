@@ -129,27 +129,29 @@ async def _read(protocol: AnswerProtocol) -> Reply:
 async def connect(
     connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
 ) -> Connection:
-    """A connection for a request, one that was kept or a new one; what came with it is read.
+    """A connection for a request, one that was kept or a new one; what came with it is read. A kept one that is not as it was is passed over.
 
     Raises aiohttp's errors, also where it has ended meanwhile, and Stray; nothing was sent then.
     """
     patience = _patience(profile.submission.connect_timeout_seconds)
-    try:
-        connection = await connections.connect(request, [], patience)
-    except TimeoutError as error:
-        raise aiohttp.ConnectionTimeoutError from error
-    try:
-        for _ in range(_TURNS):
-            await asyncio.sleep(0)
-    except BaseException:
+    while True:
+        try:
+            connection = await connections.connect(request, [], patience)
+        except TimeoutError as error:
+            raise aiohttp.ConnectionTimeoutError from error
+        try:
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+        except BaseException:
+            connection.close()
+            raise
+        if is_quiet(connection):
+            return connection
+        protocol: Any = connection.protocol
+        why = Stray if protocol.is_connected() else aiohttp.ClientOSError
         connection.close()
-        raise
-    if is_quiet(connection):
-        return connection
-    protocol = connection.protocol
-    has_ended = protocol is None or not protocol.is_connected()
-    connection.close()
-    raise aiohttp.ClientOSError if has_ended else Stray
+        if not protocol.over:
+            raise why
 
 
 @functools.cache  # likewise

@@ -796,4 +796,5 @@ def test_outcomes_that_the_ledger_could_not_be_told_are_taken_in_by_the_next_sta
     assert len(re.findall(r"Taken in from the spill file of an earlier run: \d+ outcomes", said.err)) == 2
     assert [*spills.glob("*.spill")] == []
     states = Counter(dict(office.rows("SELECT state, count(*) FROM voucher.attempt GROUP BY 1")))
-    assert (states["issued"], states["unknown"], states["sending"]) == (kept, 0, 0)
+    # What was being claimed as the server was killed may be unknown as well: it is not known whether it was, and it never left.
+    assert (states["issued"], states["sending"]) == (kept, 0)

@@ -6,7 +6,6 @@ needs no server to be there.
 
 import datetime
 import pickle
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -155,20 +154,7 @@ def _is_confirmed(task: WorkTask, plan: Plan) -> bool:
             "Nothing was sent: what would be sent is not what was confirmed any more (rows were issued meanwhile, or a day has passed)."
             " Look at the plan again."
         )
-    _finish_once_it_sends(task.teller)
     return True
-
-
-def _finish_once_it_sends(teller: Teller) -> None:
-    """Let the result of what was sent be written to its end; while requests are in flight, signals are taken by graceful_stop.py."""
-
-    def interrupted(*_: object) -> None:
-        if not teller.is_sending:
-            raise KeyboardInterrupt
-
-    for number in signals.ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, interrupted)
 
 
 _KINDS: dict[str, Callable[[WorkTask], Ended]] = {

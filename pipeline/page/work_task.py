@@ -21,13 +21,12 @@ _MOST_NOTES = 200
 
 @dataclass
 class Teller:
-    """What the work says while it is on, kept in the page's database. `files` are what it has written; `is_sending`: requests have left."""
+    """What the work says while it is on, kept in the page's database. `files` are what it has written."""
 
     folder: Path
     number: int
     notes: list[str] = field(default_factory=list)
     files: tuple[str, ...] = ()
-    is_sending: bool = False
     _told_at: float = 0.0
 
     def note(self, said: Message) -> None:
@@ -38,7 +37,6 @@ class Teller:
 
     def progress(self, seen: Progress) -> None:
         """How far the sending is; not more often than anybody looks."""
-        self.is_sending = True
         if time.monotonic() - self._told_at >= _PROGRESS_EVERY or seen.done == seen.total:
             self._told_at = time.monotonic()
             self._set("progress", orjson.dumps([seen.total, seen.states]).decode())

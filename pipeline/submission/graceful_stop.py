@@ -1,7 +1,7 @@
 """Stopping in good order: Ctrl-C, SIGTERM, a closed terminal or a failed ledger while requests are in flight.
 
 No further request leaves, and the answers under way are waited for; a second signal stops waiting, and what was in flight
-becomes unknown.
+becomes unknown. What comes when the sending has ended stops nothing but a further sending: what was sent is told to the end.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from pipeline.carrier.client import Client
 from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.outcome import Lost, Reply
-from pipeline.signals import ENDING, as_before
+from pipeline.signals import ENDING
 
 
 @dataclass
@@ -67,8 +67,11 @@ class Halt:
 
 
 @contextlib.contextmanager
-def stopped_by_signals(halt: Halt, note: Note) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting."""
+def stopped_by_signals(halt: Halt, note: Note, late: list[int]) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting.
+
+    `late` takes those that come afterwards, until the program ends: they are too late for this sending, and a further one begins to stop by them.
+    """
     loop = asyncio.get_running_loop()
 
     def interrupted() -> None:
@@ -82,13 +85,17 @@ def stopped_by_signals(halt: Halt, note: Note) -> Iterator[None]:
             )
             halt.stop(message("interrupted"))
 
+    if late:
+        halt.stop(message("interrupted"))
     # Ctrl-C may be ignored by what started this, as a shell's background jobs have it; `kill -INT` means it.
-    caught = [n for n in ENDING if n is signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]
-    with as_before():
+    before = {number: signal.getsignal(number) for number in ENDING}
+    caught = [n for n in ENDING if n is signal.SIGINT or before[n] is not signal.SIG_IGN]
+    for number in caught:
+        loop.add_signal_handler(number, interrupted)
+    try:
+        yield
+    finally:
         for number in caught:
-            loop.add_signal_handler(number, interrupted)
-        try:
-            yield
-        finally:
-            for number in caught:
-                loop.remove_signal_handler(number)
+            loop.remove_signal_handler(number)
+            ignored = before[number] is signal.SIG_IGN
+            signal.signal(number, signal.SIG_IGN if ignored else lambda number, _: late.append(number))

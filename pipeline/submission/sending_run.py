@@ -4,7 +4,7 @@ import contextlib
 import re
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pipeline.carrier.client import connected
@@ -41,7 +41,10 @@ class Attempted(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """A run that sends: the command that began it, what it is asked for, its ledger and its number there, keys, who watches it."""
+    """A run that sends: the command that began it, what it is asked for, its ledger and its number there, keys, who watches it.
+
+    `late` are the interruptions that came after a sending of it (`stopped_by_signals`).
+    """
 
     command: str
     job: Job
@@ -49,6 +52,7 @@ class Run:
     number: int
     keys: Secrets
     watch: Watch
+    late: list[int] = field(default_factory=list)
 
     @property
     def file(self) -> OpenLedger:
@@ -99,7 +103,7 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
         nonlocal sent
         halt = Halt()
         async with contextlib.AsyncExitStack() as stack:
-            stack.enter_context(stopped_by_signals(halt, watch.note))
+            stack.enter_context(stopped_by_signals(halt, watch.note, run.late))
             writer = await stack.enter_async_context(group_commit(channel, ledger.named, spill, in_flight))
             base_url = job.profile.carrier.base_url
             if job.sandbox:

@@ -79,7 +79,7 @@ class _Sending:
     async def to_the_end(self) -> None:
         """Take part, and wait until nothing of the run is planned or being sent."""
         job, keys = self.run.job, self.run.keys
-        with stopped_by_signals(self.halt, self.run.watch.note):
+        with stopped_by_signals(self.halt, self.run.watch.note, self.run.late):
             async with connected(job.profile, job.profile.carrier.base_url, keys.api_key) as client:
                 sender = SharedSender(client, self.writer, keys, job.profile, self.halt, self._ended)
                 lanes = min(job.profile.submission.concurrency, self.whole.requests)

@@ -59,7 +59,7 @@ class Working:
 async def work(of: Working) -> Message:
     """Take part in runs until it is stopped, or, `once`, until none is left; why it can't go on, if it can't."""
     halt, job = _WorkerHalt(), of.job
-    with stopped_by_signals(halt, of.watch.note):
+    with stopped_by_signals(halt, of.watch.note, []):
         async with connected(job.profile, job.profile.carrier.base_url, of.keys.api_key) as client:
             while not halt.stopping:
                 async with _joined(of) as writer:

@@ -4,6 +4,7 @@ import hashlib
 import re
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -412,6 +413,27 @@ def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on
         assert desk.voucher(*arguments).code == 0
         assert carrier.twice() == []
         assert len(carrier.issued()) == 60
+
+
+@pytest.mark.parametrize("seconds", [0.2, *(pytest.param(each / 40, marks=pytest.mark.slow) for each in range(7))])
+def test_an_interruption_after_the_last_answer_costs_no_result_and_no_exit_code(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any, seconds: float
+) -> None:
+    """The result of many rows takes a while to be made."""
+    path = workbook([*tickets(4), *(row | {"amount": "0"} for row in tickets(2004)[4:])])
+    with sandbox(path, faults='[[fault]]\nkind = "reset"\nwhen = "after"\nrequests = [2]\n') as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=4)
+        arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
+        run = desk.begin(*arguments)
+        desk.during(run, lambda: len(carrier.issued()) == 4)
+        time.sleep(seconds)
+        run.send_signal(signal.SIGTERM)
+        time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        ran = run.end()
+        assert ran.code == 4, ran.err
+        assert set(statuses(desk.report())) == {"issued", "unknown", "invalid"}
+        assert (desk.folder / "tickets.result.xlsx").exists()
 
 
 def test_a_killed_run_leaves_doubts_that_are_not_sent_again(

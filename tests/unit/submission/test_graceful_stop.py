@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from unittest.mock import ANY
 
 import pytest
 
@@ -33,18 +34,17 @@ pytestmark = pytest.mark.usefixtures("own_signals")
 @pytest.mark.parametrize("number", ENDING)
 @pytest.mark.parametrize("ignored", [False, True])
 @pytest.mark.parametrize("loop", [loop_factory(), asyncio.new_event_loop])
-def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_as_before(
+def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_a_later_one_is_too_late(
     number: signal.Signals, ignored: bool, loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     if ignored:  # as `nohup` has it, and a shell for its background jobs; but `kill -INT` means it
         signal.signal(number, signal.SIG_IGN)
-    before = {each: signal.getsignal(each) for each in ENDING}
     heeded = number is signal.SIGINT or not ignored
-    said: list[object] = []
+    said, late = list[object](), list[int]()
 
     async def run() -> None:
         halt = Halt()
-        with stopped_by_signals(halt, said.append):
+        with stopped_by_signals(halt, said.append, late):
             waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
             os.kill(os.getpid(), number)
             await asyncio.sleep(0.05)
@@ -59,7 +59,23 @@ def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(run())
     assert [str(text).split(":")[0] for text in said] == (["Stopping"] if heeded else [])
-    assert {each: signal.getsignal(each) for each in ENDING} == before
+    assert late == []
+    os.kill(os.getpid(), number)
+    nothing_else = signal.SIG_IGN if ignored else ANY
+    assert (late, signal.getsignal(number)) == ([number] if not ignored else [], nothing_else)
+
+
+def test_what_comes_between_two_sendings_stops_the_second() -> None:
+    late: list[int] = []
+
+    async def run() -> Message:
+        halt = Halt()
+        with stopped_by_signals(halt, list[object]().append, late):
+            return halt.reason
+
+    assert asyncio.run(run()) == Message("")
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert asyncio.run(run()) == Message("interrupted")
 
 
 def test_a_pause_takes_its_time_and_ends_when_the_run_stops() -> None:

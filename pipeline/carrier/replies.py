@@ -22,6 +22,8 @@ from pipeline.model.profile import Answers
 from pipeline.model.request import Asked
 
 _NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
+#: In an answer that is no JSON object, and no page either, whose scripts may have such words: what an envelope that says yes has.
+_YES = re.compile(rb'(?i)"success"|"code"\s*:\s*"?200\b')
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+")
 _DETAIL_LENGTH = 300
 _OK = message("HTTP {status}", status=200)
@@ -153,9 +155,10 @@ def _claims_success(answer: Answered, asked: Asked, cipher: Cipher) -> bool:
     try:
         envelope = parsed(answer.body)
     except ValueError:
-        return False
+        envelope = None
     if not isinstance(envelope, dict):
-        return False
+        body = answer.body.replace(b"\0", b"")  # it may be in UTF-16
+        return not body.lstrip().startswith(b"<") and _YES.search(body) is not None
     result, _ = _result(envelope.get("data"), cipher)
     if envelope.get("code") in (200, "200") or _says_success(envelope):
         return True

@@ -1,6 +1,7 @@
 """What each answer means: one table, and for every line of it what the promise demands."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -550,6 +551,36 @@ def test_an_outcome_says_nothing_unless_told() -> None:
         False,
         None,
     )
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405, 429])
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda body: body + b"\n{}",
+        lambda body: b"\xef\xbb\xbf" + body,
+        lambda body: body.replace(TRACE.encode(), "成功".encode("gbk")),
+        lambda body: body.replace(b"{", b'{"code": 200, ', 1),
+        lambda body: b"[" + body + b"]",
+        lambda body: body.replace(TRACE.encode(), b"\t"),
+        lambda body: body[:40],
+        lambda body: body.decode().encode("utf-16"),
+    ],
+    ids=["more behind it", "BOM", "GBK", "a field twice", "a list", "a tab in a text", "cut off", "UTF-16"],
+)
+def test_a_yes_that_is_no_clean_json_is_no_proof_of_a_no_either(
+    status: int, spoilt: Callable[[bytes], bytes]
+) -> None:
+    body = json.dumps({"code": 200, "message": "success", "data": "x", "traceId": TRACE}).encode()
+    assert said(Answered(status, spoilt(body))) == ("unknown", "answer_unexplained")
+
+
+@pytest.mark.parametrize("status", [404, 429])
+@pytest.mark.parametrize(
+    "page", [b"", b"Too Many Requests", b"<script>$.ajax({'code': 200, \"success\": f})</script>"]
+)
+def test_a_page_of_something_on_the_way_says_nothing_of_success(status: int, page: bytes) -> None:
+    assert said(Answered(status, page))[0] == "not_sent"
 
 
 def test_no_other_status_proves_anything() -> None:

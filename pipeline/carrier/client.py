@@ -13,6 +13,7 @@ goes to a server of our own (`connected`).
 
 import asyncio
 import contextlib
+import errno
 import functools
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -195,6 +196,8 @@ ERROR_NAMES: ErrorNames = (
 
 
 def _plain_name(error: Exception) -> Message:
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return message("this machine lets the program open no more files and connections: raise ulimit -n")
     return Message(
         next((words for kind, words in ERROR_NAMES if isinstance(error, kind)), type(error).__name__)
     )

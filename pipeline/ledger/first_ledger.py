@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 
+from pipeline.ledger import last_run_witness
 from pipeline.ledger.backup import read_alone
 from pipeline.ledger.ledger_path import default_path
 from pipeline.ledger.opening import APPLICATION_ID, SQLITE, owner_of
@@ -35,8 +36,18 @@ def may_begin_first(job: Job, path: Path) -> bool:
 
 
 def check_first(path: Path, owner: Owner) -> None:
-    """Raise InputProblem if a ledger of that agency lies in the folder of this path, or in the default one."""
+    """Raise InputProblem if a ledger lay under this path, or one of that agency lies in its folder, or in the default one."""
     path = path.resolve()
+    if noted := last_run_witness.of_path(
+        path
+    ):  # of a disk that is not mounted, say, its folder is there, and empty
+        raise InputProblem(
+            "{path}: there is no ledger any more, though one lay there ({noted} notes its last run), and a second one would issue again what"
+            " that one holds. Put it back, or mount its disk, then run again; if it has another place now, name it with --ledger; for a trial:"
+            " --new-ledger",
+            path=str(path),
+            noted=str(noted),
+        )
     folders = {path.parent}
     with contextlib.suppress(InputProblem):  # this user has no home
         folders.add(default_path(owner).parent.resolve())

@@ -25,6 +25,8 @@ from pipeline.ledger.runs import changes_outside_runs
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.message import message, system_error
 
+_ENDING = ".last-run"
+
 
 def places() -> tuple[Path, ...]:
     """The folders that the notes are kept in. Raises InputProblem where there is none, or a named one is missing."""
@@ -60,9 +62,9 @@ def hold(lock: Lock, folders: tuple[Path, ...], ledger_id: str) -> None:
             raise _unwritable(path, error) from None
 
 
-def note(folders: tuple[Path, ...], last: LastRun) -> None:
-    """Write a note of the run into every folder; all are on disk when this returns. Raises LedgerProblem."""
-    text = json.dumps(asdict(last) | {"written_at": utc_now()}).encode()
+def note(folders: tuple[Path, ...], ledger: Path, last: LastRun) -> None:
+    """Write a note of the run of the ledger that lies there into every folder; all are on disk when this returns. Raises LedgerProblem."""
+    text = json.dumps(asdict(last) | {"ledger": str(ledger), "written_at": utc_now()}).encode()
     for folder in folders:
         path = _path(folder, last.ledger_id)
         fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
@@ -126,6 +128,16 @@ def noted(folders: tuple[Path, ...], ledger_id: str) -> Iterator[tuple[Path, Las
             ) from None
 
 
+def of_path(ledger: Path) -> Path | None:
+    """The note of the last run of a ledger that lay under this path, if there is one. Raises InputProblem, as `places`."""
+    for folder in places():
+        for path in sorted(folder.glob(f"*{_ENDING}")):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # one that says nothing of it
+                if json.loads(path.read_bytes()).get("ledger") == str(ledger):
+                    return path
+    return None
+
+
 def knows(connection: apsw.Connection, last: LastRun) -> bool:
     """Whether a ledger has that run, its end where the note knows of one, and what was recorded outside runs by then."""
     if changes_outside_runs(connection) < last.changes:
@@ -138,4 +150,4 @@ def knows(connection: apsw.Connection, last: LastRun) -> bool:
 
 
 def _path(folder: Path, ledger_id: str) -> Path:
-    return folder / f"{re.sub('[^0-9A-Za-z-]', '_', ledger_id)}.last-run"
+    return folder / f"{re.sub('[^0-9A-Za-z-]', '_', ledger_id)}{_ENDING}"

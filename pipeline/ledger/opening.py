@@ -331,7 +331,7 @@ def open_for_run(
         lock = Lock(
             path,
             lambda: note(message("Waiting for another command that reads the ledger; a minute at most")),
-            partial(last_run_witness.note, witnesses),
+            partial(last_run_witness.note, witnesses, path),
         )
         try:
             if owner and not path.exists():

@@ -6,8 +6,10 @@ the carrier has answered. Lines of JSON from the start of the file; the rest is 
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -20,6 +22,8 @@ from pipeline.model.outcome import Answered, Outcome
 
 #: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
 _SPACE_EACH = 96 * 1024
+#: ioctl_iflags(2), on 64 bits.
+_GET_FLAGS, _SET_FLAGS, _NO_COW = 0x80086601, 0x40086602, 0x00800000
 
 
 def spill_path(ledger: Path) -> Path:
@@ -42,6 +46,7 @@ class Spill:
         try:
             self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             try:
+                _overwrite_in_place(self._file)
                 self._reserve(in_flight)
             except OSError:
                 os.close(self._file)
@@ -117,13 +122,27 @@ class Spill:
         """Remove the file, unless it holds something for the next start, or may: a sync that failed."""
         os.close(self._file)
         if not self.used and not self._failed:
-            self._path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # with nothing in it, it is in nobody's way
+                self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _overwrite_in_place(file: int) -> None:
+    """Have an empty file's blocks be used again when it is overwritten (`chattr +C`).
+
+    Where a file system writes new ones instead, as btrfs does, what was reserved is of no use once the disk is full.
+    """
+    with contextlib.suppress(OSError):  # a file system or a system that knows no such flag
+        flags = bytearray(8)
+        fcntl.ioctl(file, _GET_FLAGS, flags)
+        fcntl.ioctl(
+            file, _SET_FLAGS, (int.from_bytes(flags, sys.byteorder) | _NO_COW).to_bytes(8, sys.byteorder)
+        )
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -102,7 +102,7 @@ def new_file(path: Path, ledger_id: str) -> Iterator[NewFile]:
         private_folder(path.parent)
         check_local(path)
         with (
-            free_name(path, ledger_id, partial(last_run_witness.note, witnesses)) as lock,
+            free_name(path, ledger_id, partial(last_run_witness.note, witnesses, path)) as lock,
             contextlib.closing(NewFile(path, lock)) as made,
         ):
             yield made

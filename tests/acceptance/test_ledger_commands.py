@@ -628,6 +628,29 @@ def test_no_first_ledger_is_begun_by_itself_in_a_folder_that_is_not_there(
     assert not (desk.folder / "disk").exists()
 
 
+def test_no_second_ledger_is_begun_by_itself_where_one_lay(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    """As where a disk is not mounted: the folder that it is mounted at is there, and empty."""
+    book = workbook(tickets(2))
+    (desk.folder / "disk").mkdir()
+    with sandbox(book) as carrier:
+        profile = desk.profile(carrier.base_url)
+        run = ("issue", book, "--profile", profile, "--ledger", "disk/o.ledger", *ISSUE[4:])
+        assert desk.voucher(*run).code == 0
+        (desk.folder / "disk").rename(desk.folder / "unmounted")
+        (desk.folder / "disk").mkdir()
+        refused = desk.voucher(*run)
+        assert refused.code == 2
+        assert "disk/o.ledger: there is no ledger any more, though one lay there" in refused.err
+        assert "mount its disk, then run again" in refused.err
+        assert [*(desk.folder / "disk").iterdir()] == []
+        (desk.folder / "disk").rmdir()
+        (desk.folder / "unmounted").rename(desk.folder / "disk")
+        assert desk.voucher(*run).code == 0
+        assert len(carrier.issued()) == 2
+
+
 @pytest.mark.slow
 def test_a_sandbox_run_of_its_own_leaves_no_note_of_itself(desk: Any, workbook: Any, tickets: Any) -> None:
     desk.environment["XDG_STATE_HOME"] = str(desk.folder / "state")

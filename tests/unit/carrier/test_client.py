@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import resource
 import socket
 import threading
 import time
@@ -287,6 +289,23 @@ def test_a_refused_connection_sent_nothing() -> None:
         free.bind(("127.0.0.1", 0))
         (reply,) = post(f"http://127.0.0.1:{free.getsockname()[1]}")
     assert reply == NotSent(Message("the connection was refused or could not be made"))
+
+
+def test_no_more_files_to_open_is_told_as_what_it_is() -> None:
+    async def run(url: str) -> Reply:
+        async with connected(Profile(), url, "key") as client:
+            before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+            with open(os.devnull) as last:  # noqa: ASYNC230, PTH123 - for its number
+                resource.setrlimit(resource.RLIMIT_NOFILE, (last.fileno(), most))
+            try:
+                return (await client.post("/path", b""))[0]
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        reply = asyncio.run(run(carrier.url))
+    assert isinstance(reply, NotSent)
+    assert "no more files and connections: raise ulimit -n" in str(reply.detail)
 
 
 def test_a_name_that_does_not_resolve_sent_nothing() -> None:

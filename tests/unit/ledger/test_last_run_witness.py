@@ -402,6 +402,7 @@ def test_a_run_is_noted_when_it_begins_and_when_it_ends(path: Path, state_folder
         last = runs.last_run(connection, Phase.ON)
         note = the_note(state_folder)
         assert note.pop("written_at") >= last.started_at
+        assert note.pop("ledger") == str(path.resolve())
         assert note == {
             "ledger_id": last.ledger_id,
             "run": begun,
@@ -517,7 +518,7 @@ def test_a_note_appears_whole_and_on_disk(
     run(path, 1)
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
-    last_run_witness.note((state_folder,), LastRun("id", 1, "2026-11-20"))
+    last_run_witness.note((state_folder,), path, LastRun("id", 1, "2026-11-20"))
     assert seen == ["synced .new", "replaced", "synced "]  # the last one is its folder
     assert {file.name for file in state_folder.iterdir()} >= {"id.last-run"}
     assert not [file for file in state_folder.iterdir() if file.name.startswith(".")]

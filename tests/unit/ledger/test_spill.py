@@ -1,7 +1,11 @@
 """The spill file by itself: what was put in is what comes out, and what could not be put in is told."""
 
+import contextlib
 import errno
 import os
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +196,47 @@ def test_reserved_space_with_nothing_in_it_is_not_kept(tmp_path: Path) -> None:
     spill_path(tmp_path / "a.ledger").write_bytes(bytes(4096))
     assert set_aside(tmp_path / "a.ledger") is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def btrfs(tmp_path: Path) -> Iterator[Path]:
+    """A small disk of a file system that writes what is changed to new blocks."""
+    if not shutil.which("mkfs.btrfs"):
+        pytest.skip("needs btrfs-progs")
+    image, folder = tmp_path / "image", tmp_path / "disk"
+    folder.mkdir()
+    with image.open("wb") as file:
+        file.truncate(128 * 1024**2)
+    subprocess.run(["mkfs.btrfs", "-q", image], check=True)
+    if subprocess.run(["mount", "-o", "loop,compress=zstd", image, folder], check=False).returncode:
+        pytest.skip("may mount nothing here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.slow
+def test_what_was_reserved_on_a_file_system_that_writes_to_new_blocks_is_there_when_it_is_full(
+    btrfs: Path,
+) -> None:
+    path = btrfs / "a.spill"
+    with Spill(path, "id", 16) as kept:
+        for size in (1 << 20, 4096, 1):
+            with contextlib.suppress(OSError), (btrfs / f"filled-{size}").open("ab", buffering=0) as file:
+                while True:
+                    file.write(os.urandom(size))
+                    os.fsync(file.fileno())
+        for number in range(16):
+            kept.answer(number, Answered(200, os.urandom(64 * 1024)))
+            kept.ended(number, FULL)
+        assert kept.failed == []
+    assert len([*spilled(path, "id")]) == 32
+
+
+def test_an_empty_file_that_cannot_be_removed_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "a.spill"
+    with Spill(path, "id", 1):
+        path.unlink()
+        path.mkdir()  # which can't be removed as a file
+    assert path.is_dir()

@@ -4,16 +4,15 @@ Of the usual form is what came at once and whole: a short 200 of HTTP/1.1 with i
 to be read, or of the connection. The parser would make the same of it.
 """
 
+import asyncio
+import contextlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from pipeline.model.outcome import Answered
-
-if TYPE_CHECKING:
-    import asyncio
 
 #: A header line that says nothing to whoever reads the answer.
 _LINE = (
@@ -33,6 +32,7 @@ class AnswerProtocol(ResponseHandler):
     _first: "asyncio.Future[Answered | None] | None" = None
     #: Whether the last answer is over. What comes then is a stray; a part of one, which aiohttp's parser may keep without a sign of it, too.
     over = False
+    _stray = False
 
     def awaited(self) -> "asyncio.Future[Answered | None]":
         """An answer is awaited from now on: done when it has come, or with None where `read` has it, gives more of it, or raises why not."""
@@ -44,8 +44,11 @@ class AnswerProtocol(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
         if self.over:
+            self._stray = True
             self.force_close()
-        elif self._first is not None:
+            self.abort()
+            return
+        if self._first is not None:
             found = _USUAL.match(data)
             if found and len(data) == found.end() + int(found[1]):
                 self.over = True
@@ -54,6 +57,14 @@ class AnswerProtocol(ResponseHandler):
             self.set_response_params(read_until_eof=True)
             self._has_come(None)
         super().data_received(data)
+
+    async def stray_within(self, seconds: float) -> bool:
+        """Whether a stray has come, or comes so soon; sooner where the connection ends."""
+        if (closed := self.closed) is not None and not (self._buffer or self._tail):
+            with contextlib.suppress(Exception):  # it ended, in whatever way, or time is up
+                async with asyncio.timeout(seconds):
+                    await closed
+        return bool(self._stray or self._buffer or self._tail)
 
     def set_exception(self, *why: Any, **how: Any) -> None:
         """Nothing more comes, for that reason."""

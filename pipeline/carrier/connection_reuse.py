@@ -28,6 +28,11 @@ class HeldConnection:
         self._connection = connection  # None: none was made, or it is closed or given back already
         self._spare = spare
 
+    async def stray_within(self, seconds: float) -> bool:
+        """Whether something came over it after the answer, or does so soon: then the answer may have been nobody's, and that is the request's own."""
+        protocol: Any = self._connection.protocol if self._connection else None
+        return protocol is not None and await protocol.stray_within(seconds)
+
     def understood(self, outcome: Outcome) -> None:
         """That is what the answer means; a yes is not believed before the ledger has taken it (`recorded`)."""
         if outcome.state != "issued":

@@ -4,6 +4,7 @@ The order is the promise. Whoever calls has `sending` on disk; the raw answer is
 is used again only when the outcome is on disk, too.
 """
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol, cast
@@ -16,10 +17,13 @@ from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import Before, interpret, is_the_services_own
 from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, GotAnswer
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import message
 from pipeline.model.outcome import Answered, Outcome, Reply
 from pipeline.model.profile import Answers
 from pipeline.model.request import Asked
 from pipeline.submission.graceful_stop import Halt
+
+_SHORTEST_LOOK, _LONGEST_LOOK = 0.25, 5.0  # seconds
 
 
 class Commits(Protocol):
@@ -66,24 +70,38 @@ class AttemptSender:
 
     def __post_init__(self) -> None:
         self._accepted = False  # whether the service has taken our key and its address is right
+        self._slowest = 0.0  # seconds, of the answers so far
 
     async def send(self, one: Leaving) -> Try:
         """Send, record the answer, interpret it, and hand in the outcome to be recorded."""
+        begun = time.monotonic()
         reply, connection = await self.halt.answer_to(
             self.client, PATHS[one.asked.voucher], one.body, one.send_by
         )
+        took = time.monotonic() - begun
         if isinstance(reply, Answered):
             try:
                 await self.writer.commit(GotAnswer(one.attempt_id, self.concealed.answer(reply)))
             except LedgerProblem as problem:  # the writer has spilled it
                 self.halt.stop(problem.message)
         outcome = self._outcome(reply, one)
+        if outcome.reason == "carrier_busy":
+            outcome = await self._if_nothing_follows(outcome, connection)
+        elif isinstance(reply, Answered):
+            self._slowest = max(self._slowest, took)
         connection.understood(outcome)
         if outcome.state != "issued":  # whether that one is, the ledger has a word in
             self.watch(outcome)
         if outcome.state == "not_sent" and outcome.stop:
             return Try(one.number, outcome, undecided=(one, reply))
         return Try(one.number, outcome, self.writer.commit(Ended(one.attempt_id, outcome)), connection)
+
+    async def _if_nothing_follows(self, outcome: Outcome, connection: HeldConnection) -> Outcome:
+        """What says that nothing was processed is believed where no other answer comes for as long as one may take: the request would be sent again."""
+        if await connection.stray_within(min(max(_SHORTEST_LOOK, 2 * self._slowest), _LONGEST_LOOK)):
+            detail = message("{answer}, and then another answer to the same request", answer=outcome.detail)
+            return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
+        return outcome
 
     def _outcome(self, reply: Reply, one: Leaving) -> Outcome:
         """What a reply means, by what is known of the run so far; without our keys."""

@@ -415,7 +415,9 @@ def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on
         assert len(carrier.issued()) == 60
 
 
-@pytest.mark.parametrize("seconds", [0.2, *(pytest.param(each / 40, marks=pytest.mark.slow) for each in range(7))])
+@pytest.mark.parametrize(
+    "seconds", [0.2, *(pytest.param(each / 40, marks=pytest.mark.slow) for each in range(7))]
+)
 def test_an_interruption_after_the_last_answer_costs_no_result_and_no_exit_code(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, seconds: float
 ) -> None:

@@ -27,7 +27,7 @@ from pipeline.submission.graceful_stop import Halt
 from tests.committing import writer_by
 from tests.crash.wire_answers import ABSENT, envelope, good, number_of, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, submitted
-from tests.crash.wire_server import Asked, Line, Log, Talk
+from tests.crash.wire_server import Asked, Line, Log, Talk, answer_bytes
 
 #: How much later the copy comes, in seconds.
 DELAYS = (0.0, 0.001, 0.005, 0.02, 0.05, 0.1)
@@ -43,6 +43,7 @@ class Kind:
     issues: bool
     status: int = 200
     stops: bool = False  # the run
+    then: bytes = b""  # what comes later, where it is no copy
 
 
 def _no(asked: Asked) -> bytes:
@@ -70,6 +71,7 @@ KINDS = (
     Kind("a success that can't be opened", lambda asked: envelope(sealed(result(asked, number_of(asked)), "other")), issues=True),
     Kind("a success without a number", lambda asked: envelope(sealed(result(asked, ABSENT))), issues=True),
     Kind("HTTP 429 with a success", yes, issues=True, status=429),
+    Kind("yes, then HTTP 429", yes, issues=True, then=answer_bytes(429, b"")),
 )  # fmt: skip
 
 
@@ -85,8 +87,8 @@ def said(kind: Kind) -> Talk:
     return talk
 
 
-def doubled(play: Talk, delay: float) -> Talk:
-    """What it does, and all that it said once more, so much later, whatever the connection is used for by then."""
+def doubled(play: Talk, delay: float, then: bytes = b"") -> Talk:
+    """What it does, and all that it said once more, or what comes then, so much later, whatever the connection is used for by then."""
 
     def talk(line: Line) -> None:
         sent = line.said = bytearray()
@@ -97,7 +99,7 @@ def doubled(play: Talk, delay: float) -> Talk:
 
         def again() -> None:
             with contextlib.suppress(OSError):
-                line.send(bytes(sent))
+                line.send(then or bytes(sent))
 
         if not delay:
             again()
@@ -153,7 +155,7 @@ class Trial:
                 self._hit.discard(asked.tickets[0])
                 pause = self._random.uniform(0, 2 * self.delay) if self._random.random() < 0.5 else 0
             time.sleep(pause)
-            (doubled(said(self.kind), self.delay) if hit else good)(line)
+            (doubled(said(self.kind), self.delay, self.kind.then) if hit else good)(line)
 
 
 def trials(in_flight: Sequence[int] = (1, 64), delays: Sequence[float] = DELAYS) -> list[Trial]:

@@ -194,6 +194,39 @@ def test_one_that_is_kept_and_not_as_it_was_is_passed_over(more: bytes, seen: bo
     assert [request[-1:] for request in carrier.requests] == [b"1", b"2"]
 
 
+@pytest.mark.parametrize("first", [USUAL, http("429 Busy", b""), CHUNKED], ids=["usual", "429", "chunked"])
+@pytest.mark.parametrize(
+    ("more", "pause", "comes"),
+    [(USUAL, 0.1, True), (USUAL, 0, True), (b"H", 0.1, True), (b"", 0.1, False), (b"", 60, False)],
+    ids=["an answer", "an answer at once", "a byte", "the end", "nothing"],
+)
+def test_whether_anything_else_comes_is_seen_for_a_while(
+    first: bytes, more: bytes, pause: float, comes: bool
+) -> None:
+    async def run(url: str) -> tuple[bool, float]:
+        async with connected(Profile(), url, "key") as client:
+            _, connection = await client.post("/path", b"")
+            begun = time.monotonic()
+            seen = await connection.stray_within(1)
+            connection.close()
+            return seen, time.monotonic() - begun
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(first + (b"" if pause else more))
+        if pause:
+            over.wait(pause)
+            connection.sendall(more)
+        if not more:
+            connection.shutdown(socket.SHUT_WR)
+
+    over = threading.Event()
+    with carrying(answer) as carrier:
+        seen, took = asyncio.run(run(carrier.url))
+        over.set()
+    assert seen is comes
+    assert (took >= 1) is (pause == 60)
+
+
 def _carries_with_its_handshake(
     more_said: Callable[[ssl.SSLObject], object], listening: socket.socket, pem: Path, heard: list[bytes]
 ) -> None:

@@ -19,6 +19,9 @@ from pipeline.model.table import Finding, Mask, among
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, identified, refund
 
+#: So many tickets are named in a line.
+_NAMED = 3
+
 
 def held_rows(rows: Rows, holdings: KnownCharges, profile: Profile) -> dict[int, KnownCharge]:
     """The rows whose charge the ledger holds, by identity or by equal wire codes."""
@@ -75,6 +78,34 @@ def ledger_conflicts(
     return [
         Finding("voucher_conflict", "voucher", np.array(at, dtype=np.int64), {"other": others, "hint": hints})
     ]
+
+
+def both_owed(rows: Rows, ready: Mask, holdings: KnownCharges) -> tuple[Message, ...]:
+    """A line about tickets of which a refund is to be sent and the fare was issued before, or the other way round; none where there is none.
+
+    Within an input such rows are not sent (`ticket_conflicts.status_conflicts`). What an earlier row said of its ticket was true then, as the flight
+    may have been given back since: so somebody is told, and the row is sent.
+    """
+    other = {"refund": "ticket_fare", "ticket_fare": "refund"}
+    issued = {(of.ticket_no, of.charge) for of, holding in holdings.held.items() if holding.state == "issued"}
+    whole = rows.says("ticket_status", "used") | rows.says("ticket_status", "refunded")
+    at = np.flatnonzero(ready & whole & among(rows.ticket_no, list({ticket for ticket, _ in issued})))
+    tickets = [
+        rows.ticket_no[row]
+        for row in at.tolist()
+        if (rows.ticket_no[row], other.get(rows.charge[row])) in issued
+    ]
+    if not tickets:
+        return ()
+    named = [*tickets[:_NAMED], *(["…"] if len(tickets) > _NAMED else [])]
+    return (
+        message(
+            "The fare was issued before of tickets whose refund is here, or the other way round: {tickets} (tickets: {count}). Where such a ticket was"
+            " given back as a whole, have the voucher of its fare reversed; where a part was flown, write partly_used",
+            count=len(tickets),
+            tickets=joined(named),
+        ),
+    )
 
 
 def _held(holding: KnownCharge, time_zone: str) -> Message:

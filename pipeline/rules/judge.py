@@ -145,7 +145,8 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
         *against_ledger.issued_before(rows, held, silent, wrong, time_zone),
         *against_ledger.doubts(held, silent, time_zone),
     ]
-    return Verdicts(rows, status, tuple(findings), held, overridden(rows, table))
+    notes = (*overridden(rows, table), *against_ledger.both_owed(rows, status == "ready", holdings))
+    return Verdicts(rows, status, tuple(findings), held, notes)
 
 
 def _not_understood(found: Iterable[Finding], size: int) -> dict[str, Mask]:

@@ -427,3 +427,28 @@ def test_where_statements_show_both_kinds_of_a_ticket_neither_is_asked_for(
     assert judged({}, refund, holdings=ledger(holding(elsewhere=True))).statuses[1] != "ineligible"
     # A fare that is issued already says what its ticket is like any other row.
     assert judged({}, REFUND, holdings=ledger(holding())).codes(1) == {"status_conflict"}
+
+
+FARE_BEFORE = {"identity": Identity("9991234567890", "ticket_fare", "flight")}
+REFUND_BEFORE = {"identity": Identity("9991234567890", "refund", "flight")}
+
+
+@pytest.mark.parametrize(
+    ("cells", "before", "told"),
+    [
+        (REFUND, FARE_BEFORE, True),
+        ({}, REFUND_BEFORE, True),
+        (REFUND | {"ticket_status": "partly_used"}, FARE_BEFORE, False),
+        (REFUND, FARE_BEFORE | {"state": "unknown"}, False),
+        (REFUND, REFUND_BEFORE, False),
+        (SEAT, FARE_BEFORE, False),
+        (REFUND | {"amount": "0"}, FARE_BEFORE, False),
+        (REFUND | {"ticket_no": "9990000000001"}, FARE_BEFORE, False),
+    ],
+)
+def test_a_refund_of_a_ticket_whose_fare_was_issued_before_is_told(
+    judged: Judged, holding: Make, ledger: Make, cells: dict[str, str], before: dict[str, Any], told: bool
+) -> None:
+    notes = [str(note) for note in judged(cells, holdings=ledger(holding(**before))).verdicts.notes]
+    line = "The fare was issued before of tickets whose refund is here, or the other way round: 9991234567890 (tickets: 1)."
+    assert [note.partition(" Where")[0] for note in notes] == [line] * told

@@ -85,7 +85,7 @@ NAMES = re.compile(
     r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox|winmail\.dat|MIME|PGP)\b|pip install 'voucher-pipeline\[(?:mailbox|postgresql)\]'"
     r"|\b(PostgreSQL|PGPASSFILE|sslmode|postgresql(\.conf|://host/database))\b|为 (on|off)\b"
     r"|postgresql://ledger\.example/vouchers|[0-9a-f]{8}\b|CREATE DATABASE (?:…|\{database\}) TEMPLATE template0 ENCODING 'UTF8'|GRANT (?:CREATE|CONNECT) ON DATABASE|GRANT \{role\} TO NAME"
-    r"|\b(PGSSLROOTCERT|CREATEROLE|DATABASE|FILE|TEXT|USER|PASSWORD|WORKER|HOURS|SECONDS|procrastinate|psql|declare-dead|mark-gap|vouch|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
+    r"|\b(PGSSLROOTCERT|CREATEROLE|DATABASE|FILE|TEXT|USER|PASSWORD|WORKER|HOURS|SECONDS|procrastinate|psql|ulimit|declare-dead|mark-gap|vouch|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 

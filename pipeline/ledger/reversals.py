@@ -19,7 +19,7 @@ from pipeline.model.request import Identity
 Against = Literal["recorded_already", "not_issued", "of_both_kinds", "red_is_issued", "was_withdrawn"]
 _STANDING = """
 SELECT reversal, voucher, reversal.number, red_number, coalesce(request_id, ''), coalesce(attempt, 0), reversed_by,
-       evidence, reversed_at, attempt_id
+       evidence, reversed_at, attempt_id, reversal.run IS NOT NULL
 FROM reversal LEFT JOIN attempt USING (attempt_id) WHERE reversal.number = ? AND withdrawn = 0 ORDER BY reversal
 """
 _ISSUED = """
@@ -42,6 +42,7 @@ class Reversed:
 
     `entry` is how the history names the record. `request_id` is "" and `attempt` 0 where statements alone show the
     voucher; `red_number` "" where it is not known. `at` is when it was recorded (UTC, ISO 8601).
+    `by_red_line`: a run found it on a statement; else a person said so.
     """
 
     entry: str
@@ -54,6 +55,7 @@ class Reversed:
     evidence: Message
     at: str
     charges: tuple[tuple[Identity, int], ...]
+    by_red_line: bool
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def standing(connection: apsw.Connection, numbers: Iterable[str]) -> list[Revers
         for row in list[Any](connection.execute(_STANDING, (number,))):
             charges = connection.execute(_CHARGES, (row[9], row[2], row[1]))
             parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
-            found.append(Reversed(f"R{row[0]}", *row[1:7], from_text(row[7]), row[8], parts))  # type: ignore[call-arg]
+            found.append(Reversed(f"R{row[0]}", *row[1:7], from_text(row[7]), row[8], parts, bool(row[10])))  # type: ignore[call-arg]
     return found
 
 

@@ -109,6 +109,7 @@ class EvidenceChanges:
             done["entry"], done["voucher"], of.number, of.red_number, done["request_id"] or "", done["attempt"] or 0,
             of.reversed_by, said(of.evidence), utc_text(_time(done["at"])),
             tuple((Identity(*charge), amount) for *charge, amount in done["charges"]),
+            run is not None,
         )  # fmt: skip
 
     def withdraw(self, entry: str, *, withdrawn_by: str, why: str) -> Withdrawn:

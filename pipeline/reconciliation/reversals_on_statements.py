@@ -5,14 +5,15 @@ red lines are about all its charges. Whatever else a red line says is asked abou
 somebody who starts `voucher issue`.
 """
 
+import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from pipeline.ledger.operations import RunLedger
 from pipeline.ledger.read_ledger import ReadLedger
-from pipeline.ledger.reversals import SaidReversed
+from pipeline.ledger.reversals import Reversed, SaidReversed
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Evidence, Reversal
 from pipeline.model.message import NOTHING, Message, message
@@ -120,13 +121,11 @@ def without_reversed(ledger: ReadLedger, evidence: Evidence) -> tuple[Evidence, 
     """The evidence without the lines of vouchers that were reversed: they hold nothing, and settle nothing.
 
     A line under the number of what reversed one stays, and is told: either it or the record of the reversal is wrong.
+    So is a voucher that a later statement lists as if it had not been reversed.
     """
     numbers = {line.number: line for line in evidence.lines}
-    gone = {
-        (one.voucher, one.number, of.ticket_no)
-        for one in ledger.reversals_of(numbers)
-        for of, _ in one.charges
-    }
+    standing = ledger.reversals_of(numbers)
+    gone = {(one.voucher, one.number, of.ticket_no) for one in standing for of, _ in one.charges}
     red = [(numbers[number], found) for number, found in ledger.reversed_by(numbers).items()]
     troubles = [
         Trouble(
@@ -142,6 +141,7 @@ def without_reversed(ledger: ReadLedger, evidence: Evidence) -> tuple[Evidence, 
         )
         for line, (entry, original) in red
     ]
+    troubles += _not_red(evidence, standing)
     if not gone:
         return evidence, troubles
     return replace(
@@ -156,3 +156,37 @@ def without_reversed(ledger: ReadLedger, evidence: Evidence) -> tuple[Evidence, 
             for one in evidence.statements
         ),
     ), troubles
+
+
+def _not_red(evidence: Evidence, standing: Iterable[Reversed]) -> Iterator[Trouble]:
+    """Vouchers that a person said were reversed, and that a later statement lists though no statement has their red line.
+
+    A reversal that a red line showed is the carrier's own word, and stays so where a later statement leaves that line out.
+    A statement that does not say when it was made counts as made when its file was written: it may be older than the
+    reversal, but to be silent about one that is newer costs a second voucher, and to tell one that is older a look.
+    """
+    shown = {red.original for red in evidence.reversals}
+    for one in standing:
+        if one.by_red_line or one.number in shown:
+            continue
+        recorded = datetime.datetime.fromisoformat(one.at)
+        listed = (
+            line.place
+            for statement in evidence.statements
+            if (statement.made or statement.written) >= recorded
+            for line in statement.lines
+            if (line.voucher, line.number) == (one.voucher, one.number)
+        )
+        if place := next(listed, None):
+            yield Trouble(
+                "contradiction",
+                place,
+                message(
+                    "lists {number} without a line that reverses it (red), and {entry} records that it was reversed; nothing shows that"
+                    " the statement is the older of the two. Ask the carrier before its charges are issued again. If {entry} is the"
+                    " mistake: voucher ledger withdraw {entry}; if another statement has the red line, give both; if this one is"
+                    " older, say so with --statement-made",
+                    number=one.number,
+                    entry=one.entry,
+                ),
+            )

@@ -232,3 +232,43 @@ def test_what_may_be_a_reversed_voucher_under_another_number_is_asked_about(desk
     ((code, _, problem),) = problems(decided)
     assert (code, "which may be its voucher N-01, that was reversed" in problem) == ("contradiction", True)
     assert decided.settled == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "made", "told"),
+    [
+        (1, None, True),  # nobody says when it was made
+        (1, 1, True),
+        (1, -1, False),
+        (-1, None, False),
+        (-1, 1, False),  # the file can't be older than what it says
+    ],
+)
+def test_a_reversed_voucher_that_a_later_statement_lists_with_no_red_line_is_told(
+    desk: Desk, written: int, made: int | None, told: bool
+) -> None:
+    desk.sent(1, Outcome("issued", number="N-01"))
+    said = reversals.SaidReversed("N-01", "Li", "letter", red_number="R-01")
+    at = datetime.datetime.fromisoformat(reversals.reverse(desk.ledger._connection, said).at)
+    hour = datetime.timedelta(hours=1)
+    (listed,) = statement(line(1, "N-01"), said_made=None if made is None else at + made * hour)
+    listed = replace(listed, written=at + written * hour)
+    decided = desk.settle(statements=(listed,))
+    cure = "If R1 is the mistake: voucher ledger withdraw R1"
+    assert [(code, place, cure in problem) for code, place, problem in problems(decided)] == (
+        [("contradiction", "s.csv, row 1", True)] * told
+    )
+    assert decided.lines == ()  # it is compared with nothing, and holds nothing, either way
+    assert desk.rows("SELECT 1 FROM elsewhere") == []
+    # The red line may stand on another of the carrier's statements.
+    (other,) = statement(reversals=(red(1, "N-01"),))
+    assert problems(desk.settle(statements=(listed, other))) == []
+
+
+def test_a_reversal_that_a_red_line_showed_stands_where_a_later_statement_has_no_such_line(
+    desk: Desk,
+) -> None:
+    desk.sent(1, Outcome("issued", number="N-01"))
+    desk.settle(statements=statement(reversals=(red(1, "N-01"),)))
+    decided = desk.settle(statements=statement(line(1, "N-01")))
+    assert (problems(decided), decided.lines) == ([], ())

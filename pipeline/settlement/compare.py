@@ -20,6 +20,7 @@ from pipeline.model.request import Identity
 from pipeline.model.result import ChargeResult, RowResult, RunResult
 from pipeline.model.settled import Decided
 from pipeline.model.status import ISSUED
+from pipeline.settlement.voucher_numbers import shows_our_ids
 
 #: The kinds, in the order of the reconciliation workbook.
 KINDS = ("agreed", "not_on_statement", "not_ours", "differing", "not_covered", "unknown", "to_issue")
@@ -255,9 +256,8 @@ class Compare:
                 for at, line, h in pairs
                 if line.statement == statement.name and line.voucher == h.voucher == "invoice"
             ]
-            unequal = [at for at, line, h in mine if line.number != h.number]
-            if 2 * len(unequal) < len(mine):  # it shows our IDs
-                odd |= set(unequal)
+            if shows_our_ids((line, h) for _, line, h in mine):
+                odd |= {at for at, line, h in mine if line.number != h.number}
                 continue
             by_number, by_request = defaultdict(set), defaultdict(set)
             for _, line, holding in mine:

@@ -7,7 +7,7 @@ believed of a statement that has our own vouchers under such numbers, and of no 
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.model.errors import InputProblem
@@ -169,3 +169,12 @@ def _believed(lines: Sequence[StatementLine], held: Mapping[Identity, KnownCharg
         same = line.number == holding.number
         listed[line.voucher, shape(line.number)] += OWN_NEEDED if same else 1
     return {key for key, count in listed.items() if count >= OWN_NEEDED}
+
+
+def shows_our_ids(ours: Iterable[tuple[StatementLine, KnownCharge]]) -> bool:
+    """Whether a statement gives invoices the IDs that the carrier returned for them: one equal number is no chance.
+
+    A number that evidence settled (its attempt has the reason of its doubt) may come from such a statement, in a numbering of
+    the carrier's own; that makes its shape believed (`_believed`), and says nothing of IDs.
+    """
+    return any(line.number == of.number and not of.reason for line, of in ours)

@@ -110,6 +110,16 @@ def test_where_a_statement_shows_our_ids_another_number_differs() -> None:
     ]
 
 
+def test_one_of_our_ids_proves_that_a_statement_shows_them_however_many_charges_differ() -> None:
+    ours = [*(holding(at, "A") for at in range(1, 7)), holding(7, "B")]
+    entries = compared(ours, [*(line(at, "X") for at in range(1, 7)), line(7, "B")])
+    assert [entry.ticket_no[-1] for entry in entries if entry.differing == ("number",)] == list("123456")
+    assert [entry.kind for entry in entries] == ["agreed", *["differing"] * 6]
+    # A number that evidence settled may be from a statement that numbers in its own way.
+    ours[-1] = holding(7, "B", reason="no_answer")
+    assert kinds(ours, [*(line(at, "X") for at in range(1, 7)), line(7, "B")]) == ["agreed"] * 7
+
+
 def test_whether_a_statement_shows_our_ids_is_told_by_what_it_lists_of_issued_vouchers_and_it_alone() -> None:
     ours = [holding(1, "A"), holding(2, "B"), holding(3, "C")]
     shows_ids = [line(1, "A"), line(2, "B"), line(3, "X")]

@@ -34,8 +34,12 @@ from pipeline.reading.statement_made_at import times_made
 from pipeline.reading.statement_words import STATEMENT_COLUMNS, TICKETS_ONLY
 
 _OWN = {folded(word): name for name, words in STATEMENT_COLUMNS.items() for word in words}
+#: The columns of tickets that a statement has too, or that show that a sheet is none.
+_TOLD_APART = STATEMENT_COLUMNS.keys() | TICKETS_ONLY
 _TITLE_ROWS = 30
-_PARTS = re.compile(r"[\s/|()（）_-]+")
+#: No blanks: one word of several turns a heading into another one (order no, tax amount).
+_PARTS = re.compile(r"[/|()（）\n]+")
+_UNIT = re.compile(r"[\s_-]+(?:cny|rmb|yuan|元|(?:utc|gmt)[+0-9:]*)$", re.IGNORECASE)
 _LATIN = re.compile(r"[A-Za-z][A-Za-z .#_-]*")
 
 
@@ -60,13 +64,17 @@ def _is_of_tickets(sheet: Sheet) -> bool:
 
 
 def _headings_of(sheet: Sheet) -> dict[str, str]:
-    """A statement's headings, and those of this sheet that say them with a unit or in two languages."""
+    """A statement's headings, and those of this sheet that say them with a unit or in two languages; "" is none of them."""
     own = dict(_OWN)
     for row in sheet.rows[:_TITLE_ROWS]:
         for cell in row:
             if isinstance(cell, str) and (word := folded(cell)) not in own:
+                if (known := meanings(cell)) and known.isdisjoint(_TOLD_APART):
+                    own[word] = ""  # a buyer's tax number, say: carried along, for its “no” is no voucher's
+                    continue
                 parts = (
                     normal(cell),
+                    folded(_UNIT.sub("", cell)),
                     *map(folded, _PARTS.split(cell)),
                     *map(folded, _LATIN.split(cell)),
                     *map(folded, _LATIN.findall(cell)),

@@ -75,6 +75,40 @@ def test_headings_and_words_as_carriers_have_them(tmp_path: Path, headings: Any,
     )
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "tax_no",
+        "Tax No.",
+        "税号",
+        "纳税人识别号 Tax No",
+        "phone number",
+        "header_type",
+        "Order No",
+        "PNR No",
+        "Tax Amount",
+    ],
+)
+@pytest.mark.parametrize("number", ["number", "Invoice No."])
+def test_another_column_with_a_number_an_amount_or_a_type_is_carried_along(
+    tmp_path: Path, heading: str, number: str
+) -> None:
+    headings = ("voucher", number, *HEADINGS[2:], heading)
+    for columns in (headings, (heading, *headings[:-1])):
+        line = [dict(zip(headings, (*LINE, "91310000775785552L"), strict=True))[name] for name in columns]
+        found = read(tmp_path / "s.csv", columns, line)
+        assert found.misread == ()
+        assert [(one.number, one.amount, one.voucher) for one in found.lines] == [(LINE[1], 123450, LINE[0])]
+
+
+@pytest.mark.parametrize(
+    "headings", [("Invoice Amount CNY", "Issued at UTC"), ("发票金额 元", "开票时间 UTC+8")]
+)
+def test_a_heading_with_a_unit_behind_it(tmp_path: Path, headings: tuple[str, str]) -> None:
+    found = read(tmp_path / "s.xlsx", (*HEADINGS[:4], *headings), LINE[:6])
+    assert [(one.amount, str(one.issued)) for one in found.lines] == [(123450, "2026-10-05")]
+
+
 def test_a_column_for_each_kind_and_the_sheets_name_say_which_voucher_it_is(tmp_path: Path) -> None:
     rows = (
         ("ticket_no", "发票号码", "行程单号", "charge"),

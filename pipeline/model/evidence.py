@@ -113,7 +113,10 @@ class Reversal:
 
 @dataclass(frozen=True)
 class Misread:
-    """A line of a statement that can't be understood, and so proves nothing; `ticket_no` "" where not even that."""
+    """A line of a statement that can't be understood, and so proves nothing; `ticket_no` "" where not even that.
+
+    `place` is the row of the headings where these lack a column.
+    """
 
     place: Message
     ticket_no: str

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Misread, Reversal, Statement, StatementLine
-from pipeline.model.message import Message, Term
+from pipeline.model.message import Message, Term, message
 from pipeline.model.places import about, on_sheet
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
@@ -175,7 +175,15 @@ def _read_lines(page: Page) -> Iterator[StatementLine | Misread | Reversal]:
             red = red_column(line)
             yield reversal(line, ticket, red) if red else _issued_charge(line, ticket)
         except BadCell as bad:
-            yield Misread(line.place, ticket, about(line.cell_name(bad.column), bad.problem))
+            if bad.column in page.layout.columns:
+                yield Misread(line.place, ticket, about(line.cell_name(bad.column), bad.problem))
+            else:  # the headings are to blame, and are told once for all lines
+                lacking = message(
+                    "no column is headed {column}, and these lines can't be understood without it; add it, or ask the carrier for a"
+                    " statement that has it",
+                    column=Term(bad.column),
+                )
+                yield Misread(page.place(page.layout.heading_row), ticket, lacking)
 
 
 def _issued_charge(line: Line, ticket: str) -> StatementLine:

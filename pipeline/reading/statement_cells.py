@@ -28,6 +28,8 @@ _SAID_WITHIN = (
     ("发票", "invoice"),
     ("invoice", "invoice"),
 )
+#: A long number as a spreadsheet shows it: 1.79526E+17.
+_ROUNDED = re.compile(r"[0-9]+([.,][0-9]+)?[Ee]\+?[0-9]+")
 
 
 def ticket_of(line: Line) -> str:
@@ -40,9 +42,10 @@ def ticket_of(line: Line) -> str:
 
 def number_of(line: Line) -> tuple[str, str]:
     """(the column that holds it, the voucher's number); one of the columns does."""
-    given = [name for name in NUMBERS if name in line.page.layout.columns and not line.blank(name)]
+    columns = [name for name in NUMBERS if name in line.page.layout.columns]
+    given = [name for name in columns if not line.blank(name)]
     if not given:
-        raise BadCell("number", message("the voucher's number is missing"))
+        raise BadCell(columns[0], message("the voucher's number is missing"))
     if len(given) > 1:
         raise BadCell(given[1], message("two numbers stand in one line"))
     return given[0], number_text(given[0], line.get(given[0]))
@@ -50,13 +53,22 @@ def number_of(line: Line) -> tuple[str, str]:
 
 def number_text(name: str, cell: Any) -> str:
     """A voucher's number, as a cell of that column has it."""
-    if isinstance(cell, float) and abs(cell) >= 10**EXACT_DIGITS:
-        raise BadCell(
-            name, message("the number was spoilt by the spreadsheet, which keeps 15 digits; have it as text")
-        )
     text = re.sub(r"\s", "", cells.text(cell)) if not isinstance(cell, bytes) else ""
-    if not re.fullmatch(r"[0-9A-Za-z-]{4,40}", text) or re.fullmatch(r"[0-9.]+[Ee]\+?[0-9]+", text):
-        raise BadCell(name, message("is not a voucher's number"))
+    if (isinstance(cell, float) and abs(cell) >= 10**EXACT_DIGITS) or _ROUNDED.fullmatch(text):
+        raise BadCell(
+            name,
+            message(
+                "the number was spoilt by the spreadsheet, which keeps 15 digits; take the carrier's file as it came, and open it with"
+                " this column as text"
+            ),
+        )
+    if not re.fullmatch(r"[0-9A-Za-z-]{4,40}", text):
+        raise BadCell(
+            name,
+            message(
+                "is not a voucher's number, of 4 to 40 letters and digits; enter it as the carrier has it, or ask the carrier"
+            ),
+        )
     return text
 
 

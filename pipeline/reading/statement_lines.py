@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.model.message import Message, message
+from pipeline.model.message import Message
 from pipeline.model.places import row_at
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
@@ -67,6 +67,10 @@ class Page:
                 found.add(name)
         return frozenset(found)
 
+    def place(self, index: int) -> Message:
+        """Where a row stands."""
+        return row_at(self.path.name, self.sheet.name, self.sheet.first_row + index + 1)
+
     @property
     def _below(self) -> Sequence[list[Any]]:
         return self.sheet.rows[self.layout.heading_row + 1 :]
@@ -98,8 +102,7 @@ class Line:
     @property
     def place(self) -> Message:
         """Where it stands."""
-        sheet = self.page.sheet
-        return row_at(self.page.path.name, sheet.name, sheet.first_row + self.index + 1)
+        return self.page.place(self.index)
 
     @property
     def says_nothing(self) -> bool:
@@ -127,10 +130,9 @@ class Line:
         """Whether nothing stands in a column."""
         return is_blank(self.get(name))
 
-    def cell_name(self, column: str) -> str | Message:
+    def cell_name(self, column: str) -> str:
         """The cell of a column, as the spreadsheet program names it."""
-        at = self.page.layout.columns.get(column)
-        return message("a cell") if at is None else self.page.sheet.cell_name(self.index, at)
+        return self.page.sheet.cell_name(self.index, self.page.layout.columns[column])
 
 
 def has_ticket(row: Sequence[Any], layout: Layout) -> bool:

@@ -167,9 +167,13 @@ class _Weighing:
 
 def _not_read(evidence: Evidence) -> Iterator[Trouble]:
     """The lines and sheets of the statements that could not be read."""
-    for misread in evidence.misread:
-        problem = message("{problem}; the line proves nothing", problem=misread.problem)
-        yield Trouble("misread", misread.place, problem)
+    for (place, why), count in Counter((one.place, one.problem) for one in evidence.misread).items():
+        problem = (
+            message("{problem}; the line proves nothing", problem=why)
+            if count == 1
+            else message("{problem}; {count} lines prove nothing", problem=why, count=count)
+        )
+        yield Trouble("misread", place, problem)
     for statement in evidence.statements:
         for name in statement.unread:
             problem = message(

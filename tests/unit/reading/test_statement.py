@@ -165,7 +165,9 @@ def test_when_it_was_issued(tmp_path: Path, cell: Any, when: Any) -> None:
         ("ticket_no", "12345", "not a ticket number"),
         ("number", "", "number is missing"),
         ("number", 179525952880229397.0, "spoilt"),
-        ("number", "1.79526E+17", "not a voucher's number"),
+        ("number", "1.79526E+17", "spoilt by the spreadsheet"),
+        ("number", "1.7959208499761027e+17", "spoilt by the spreadsheet"),
+        ("number", "12", "enter it as the carrier has it"),
         ("voucher", "receipt", "whether it is an invoice"),
         ("charge", "", "not a charge"),
         ("charge", "tip", "not a charge"),
@@ -374,3 +376,26 @@ def test_numbers_that_a_spreadsheet_rounded_before_they_became_text_are_spoilt(t
     originals = [(*LINE, "179525952880229000", "红冲"), (*LINE, "179525952880228000", "红冲")]
     found = read(tmp_path / "v.csv", (*HEADINGS, "原发票号码", "状态"), *originals)
     assert (found.reversals, len(found.misread)) == ((), 2)
+
+
+def test_a_column_that_lines_need_and_that_is_not_there_is_told_by_the_row_of_the_headings(
+    tmp_path: Path,
+) -> None:
+    headings = ("行程单号", "发票号码", "票号")
+    found = read(
+        tmp_path / "s.xlsx",
+        ("某航空公司",),
+        headings,
+        (ITINERARY, "", "999-1234567890"),
+        ("", INVOICE, "999-1234567891"),
+        ("", INVOICE, "999-1234567892"),
+    )
+    assert [line.ticket_no for line in found.lines] == ["9991234567890"]  # an itinerary is of the fare
+    assert [misread.ticket_no for misread in found.misread] == ["9991234567891", "9991234567892"]
+    (told,) = {(str(misread.place), str(misread.problem)) for misread in found.misread}
+    assert told[0] == "s.xlsx, Sheet1, row 2"
+    assert told[1].startswith("no column is headed charge, and ")
+    found = read(tmp_path / "t.xlsx", headings, ("", "", "999-1234567890"), sheet="发票")
+    assert [str(misread.problem)[:3] for misread in found.misread] == ["B2:"]
+    found = read(tmp_path / "u.xlsx", ("number", "票号", "charge"), (INVOICE, "999-1234567891", "refund"))
+    assert [str(misread.problem)[:28] for misread in found.misread] == ["no column is headed voucher,"]

@@ -169,6 +169,9 @@ def test_each_trouble_says_where_it_stands_and_what_was_said() -> None:
         ("s.csv, row 9", "no number; the line proves nothing"),
         ("s.csv", "sheet Old was not read"),
     ]
+    alike = [Misread("s.csv, row 1", ticket, "no column") for ticket in ("9990000000001", "9990000000002")]
+    (told,) = decided([], evidence(statement(misread=alike))).troubles  # once, of the headings
+    assert str(told.message) == "no column; 2 lines prove nothing"
     lacking = decided([], evidence(statement(ours=("invoice",)), statement(ours=()), complete=COMPLETE),
                       around=[replace(one, voucher="invoice") for one in ours()])  # fmt: skip
     assert str(lacking.troubles[0].place) == "s.csv, s.csv"

@@ -22,6 +22,11 @@ def is_ours(path: Path) -> bool:
     return _OURS.search(path.name) is not None
 
 
+def is_background(path: Path) -> bool:
+    """Whether a file or folder is a hidden one, a spreadsheet program's lock, or what Windows keeps in a folder for itself."""
+    return path.name.startswith((".", "~$")) or path.name.lower() in ("thumbs.db", "desktop.ini")
+
+
 class Irregular(OSError):
     """A file that can't be used though the system finds nothing wrong with it; `said` is why, in words of ours."""
 

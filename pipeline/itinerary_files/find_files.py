@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pipeline.file_reading import check_regular, is_ours
+from pipeline.file_reading import check_regular, is_background, is_ours
 from pipeline.itinerary_files.container_bounds import Refused, Seen
 from pipeline.itinerary_files.container_process import ContainerProcess
 from pipeline.itinerary_files.mail_parts import HEAD_BYTES, is_mail, is_mbox
@@ -88,7 +88,7 @@ def _inside(path: Path, top: Path) -> list[Path] | None:
             return [one for one in inside if one.name in _OF_MAILDIR[:2] or _is_maildir(one)]
     except OSError:
         return None
-    return [one for one in inside if not one.name.startswith((".", "~$")) and not is_ours(one)]
+    return [one for one in inside if not is_background(one) and not is_ours(one)]
 
 
 def _is_maildir(path: Path) -> bool:

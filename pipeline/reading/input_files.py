@@ -1,12 +1,23 @@
 """Which files a run reads, and each file's cells by way of the child process."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.file_reading import WORKBOOK_SUFFIXES, is_ours
+from pipeline.file_reading import WORKBOOK_SUFFIXES, is_background, is_ours
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import N_, Fact, Message, SheetName, system_error
+from pipeline.model.message import (
+    N_,
+    Fact,
+    Joined,
+    Message,
+    Note,
+    SheetName,
+    joined,
+    message,
+    system_error,
+)
 from pipeline.reading.child_process import Ended, Opening, problem
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.encoding_by_headings import confirmed
@@ -58,13 +69,20 @@ _CURES = {
     "unreadable": N_("{file}: can't be read ({detail}); check the path and its permissions"),
 }
 _NAMED = 3
+#: What lies beside workbooks by right, and holds no table of tickets: settings, reports and ledgers of ours; papers,
+#: pictures and shortcuts. To tell of it at every run would teach people not to read the line that tells of tickets.
+_BESIDE = re.compile(
+    r".*\.(toml|json|log|pem|ledger(\W.*)?|pdf|ofd|docx?|pptx?|jpe?g|png|gif|lnk|url)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
-def _inside(folder: Path) -> list[Path]:
-    """A folder's own workbooks, none for what is no folder."""
+def _inside(folder: Path, note: Note) -> list[Path]:
+    """A folder's own workbooks, none for what is no folder; what else is in it and may hold tickets is noted."""
     if not folder.is_dir():
         return []
-    for path in folder.iterdir():
+    inside = sorted(folder.iterdir(), key=lambda path: (path.stem, path.suffix))
+    for path in inside:
         # Left out without a word it would be missed by nobody until the month is closed.
         if path.suffix.lower() == ".xlsm" or (
             path.suffix.lower() in WORKBOOK_SUFFIXES and not path.is_file() and not path.is_dir()
@@ -73,29 +91,62 @@ def _inside(folder: Path) -> list[Path]:
                 "{file}: can't be read as a workbook; save it as .xlsx, or take it out of the folder",
                 file=str(path),
             )
-    return sorted(
-        (
-            path
-            for path in folder.iterdir()
-            if path.is_file()
-            and path.suffix.lower() in WORKBOOK_SUFFIXES
-            and not is_ours(path)
-            and not path.name.startswith(("~$", ".~"))
-        ),
-        key=lambda path: (path.stem, path.suffix),
-    )
+    folders = [path for path in inside if path.is_dir()]
+    files = [path for path in inside if path not in set(folders) and not is_ours(path)]
+    others = [
+        path
+        for path in files
+        if path.suffix.lower() not in WORKBOOK_SUFFIXES
+        and not is_background(path)
+        and not _BESIDE.fullmatch(path.name)
+    ]
+    if others:
+        note(
+            message(
+                "{folder}: what is no workbook is not read ({names}); save what holds tickets as .xlsx",
+                folder=str(folder),
+                names=_first(others),
+            )
+        )
+    note_folders(folder, folders, note)
+    return [
+        path
+        for path in files
+        if path.suffix.lower() in WORKBOOK_SUFFIXES and not path.name.startswith(("~$", ".~"))
+    ]
 
 
-def workbook_files(inputs: Sequence[Path]) -> list[Path]:
+def note_folders(folder: Path, inside: Sequence[Path], note: Note) -> None:
+    """Tell that the folders in a folder are not looked into, if there are any: tickets may lie there."""
+    if told := [path for path in inside if not is_background(path)]:
+        note(
+            message(
+                "{folder}: the folders in it are not looked into ({names}); put what is to be read into {folder} itself, or"
+                " give such a folder by itself",
+                folder=str(folder),
+                names=_first(told),
+            )
+        )
+
+
+def _first(paths: Sequence[Path]) -> Joined | Message:
+    """The names of the first few, and how many more there are."""
+    named = joined(path.name for path in paths[:_NAMED])
+    more = len(paths) - _NAMED
+    return message("{first} and {count} more", first=named, count=more) if more > 0 else named
+
+
+def workbook_files(inputs: Sequence[Path], note: Note = lambda _told: None) -> list[Path]:
     """The files behind the given files and folders, each once, folders in name order.
 
-    A folder leaves out earlier results and the lock files of spreadsheet programs. Raises
-    InputProblem for a path that does not exist, is of no known type, or a folder with nothing in it.
+    A folder leaves out earlier results and the lock files of spreadsheet programs; its folders and files that are no
+    workbooks are noted. Raises InputProblem for a path that does not exist, is of no known type, or a folder with
+    nothing in it.
     """
     found: list[Path] = []
     for given in inputs:
         try:
-            inside, is_folder = _inside(given), given.is_dir()
+            inside, is_folder = _inside(given, note), given.is_dir()
         except OSError as error:
             raise InputProblem(
                 "{file}: can't be read ({problem}); check the path",

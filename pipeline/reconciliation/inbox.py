@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.file_reading import WORKBOOK_SUFFIXES, is_background
 from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.read_ledger import ReadLedger
@@ -22,7 +22,7 @@ from pipeline.model.profile import Profile
 from pipeline.model.table import Table
 from pipeline.reading.columns_file import ColumnMap, load_map
 from pipeline.reading.fingerprint import Origin, origin_of
-from pipeline.reading.input_files import read_sheets
+from pipeline.reading.input_files import note_folders, read_sheets
 from pipeline.reading.previous_result import has_failures, is_result
 from pipeline.reading.statement import is_statement, known_heading, statement_of
 from pipeline.reading.tickets import assemble
@@ -89,7 +89,8 @@ def take_in(task: Task, ledger: ReadLedger, watch: Watch) -> Inbox:
     if task.inbox is None:
         return inbox
     reader = _Reader(task.job.profile, load_map(task.job.columns), task.job.buyers)
-    files, others = _contents(task.inbox)
+    files, others, folders = _contents(task.inbox)
+    note_folders(task.inbox, [path for path in folders if path != task.outbox], watch.note)
     mails = [path for path in others if may_hold_itineraries(path)]
     for path in (path for path in others if path not in mails):
         watch.log("file_left", file=path.name, because="not a workbook")
@@ -134,17 +135,14 @@ def weighed_together(task: Task, ledger: ReadLedger, named: Named, inbox: Inbox)
     )
 
 
-def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
-    """(an inbox's files that may be read, those that are of no kind that is read), by name; locks and hidden files are neither.
+def _contents(folder: Path) -> tuple[list[Path], list[Path], list[Path]]:
+    """(an inbox's files that may be read, those that are of no kind that is read, its folders), by name; no locks and hidden files.
 
     Raises InputProblem if it is no folder.
     """
     try:
-        inside = [
-            path
-            for path in sorted(folder.iterdir())
-            if not path.is_dir() and not path.name.startswith(("~$", "."))
-        ]
+        inside = [path for path in sorted(folder.iterdir()) if not is_background(path)]
+        folders = [path for path in inside if path.is_dir()]
     except OSError as error:
         raise InputProblem(
             "--inbox {folder}: can't be read ({error}); name a folder that exists",
@@ -154,7 +152,7 @@ def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
     read = [
         path for path in inside if path.suffix.lower() in (*WORKBOOK_SUFFIXES, ".xlsm") and path.is_file()
     ]
-    return read, [path for path in inside if path not in read]
+    return read, [path for path in inside if path not in {*read, *folders}], folders
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

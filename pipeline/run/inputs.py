@@ -18,7 +18,7 @@ def read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Pat
     if job.report:
         check_report_path(job.report)
     options = ReadOptions(load_map(job.columns), job.profile.carrier.currency, job.corrections)
-    files = workbook_files(job.inputs)
+    files = workbook_files(job.inputs, watch.note)
     table = read_table(files, job.buyers, options, begun)
     log_read(watch.log, table)
     for warning in table.warnings:

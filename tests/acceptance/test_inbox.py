@@ -90,7 +90,7 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
     tickets: Callable[..., Any],
 ) -> None:
     inbox, outbox = boxes
-    (inbox / "done").mkdir()  # a folder is left to whoever made it
+    (inbox / "done").mkdir()  # is told of to somebody who looks on, and not every night
     book = workbook(tickets(4), name="all.xlsx")
     args = ("--inbox", inbox, "--outbox", outbox)
     with sandbox(book) as carrier:

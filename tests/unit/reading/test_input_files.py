@@ -48,6 +48,32 @@ def test_a_folder_gives_its_workbooks_in_order_without_results_and_lock_files(tm
     assert [path.name for path in workbook_files([tmp_path])] == sorted(names)
 
 
+def test_what_a_folder_holds_and_is_not_read_is_named_in_short(tmp_path: Path) -> None:
+    for name in ("a.xlsx", "july.et", "august.xlsx.bak", "september", "note.txt"):
+        (tmp_path / name).write_text("x")
+    for name in ("may", "b.xlsx"):
+        (tmp_path / name).mkdir()
+    told: list[object] = []
+    assert [path.name for path in workbook_files([tmp_path], told.append)] == ["a.xlsx"]
+    assert [*map(str, told)] == [
+        f"{tmp_path}: what is no workbook is not read (august.xlsx.bak, july.et, note.txt and 1 more); save what holds tickets as .xlsx",
+        f"{tmp_path}: the folders in it are not looked into (b.xlsx, may); put what is to be read into {tmp_path} itself, or give such a folder by itself",
+    ]
+
+
+def test_of_what_lies_beside_workbooks_in_an_office_nothing_is_said(tmp_path: Path) -> None:
+    for name in (
+        "a.xlsx", "a.result.xlsx", "a.reconciliation.xlsx", "~$a.xlsx", ".~lock.a.xlsx#", "~$letter.docx", ".DS_Store", "Thumbs.db", "desktop.ini",
+        "carrier.toml", "report.json", "voucher.log", "x.ledger", "x.ledger-wal", "x.ledger-shm", "x.ledger.lock", "x.ledger.statement.csv",
+        "x.ledger.version-3", "Invoice.PDF", "ticket.ofd", "letter.docx", "scan.jpg",
+    ):  # fmt: skip
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".git").mkdir()
+    told: list[object] = []
+    assert [path.name for path in workbook_files([tmp_path], told.append)] == ["a.xlsx"]
+    assert told == []
+
+
 def test_a_result_that_is_named_itself_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.result.xlsx"
     path.write_text("x")

@@ -160,17 +160,19 @@ def test_a_statement_beside_which_somebody_has_put_answers_is_both(desk: Desk, b
     assert [one.about for answers, _, _ in found.answers for one in answers] == [about.about]
 
 
-def test_what_is_no_workbook_is_left_and_told_and_locks_and_folders_are_passed_over(
-    desk: Desk, box: Path
-) -> None:
-    for name in ("notes.txt", "~$a.xlsx", ".a.xlsx", ".~lock.a.xlsx#"):
+def test_what_is_no_workbook_is_left_and_told_and_so_are_folders_but_no_locks(desk: Desk, box: Path) -> None:
+    for name in ("notes.txt", "~$a.xlsx", ".a.xlsx", ".~lock.a.xlsx#", "Thumbs.db", "desktop.ini"):
         old((box / name).resolve()) if (box / name).write_text("x") == 0 else None
-    (box / "done.xlsx").mkdir()
+    for name in ("done.xlsx", "old", "out", ".git"):
+        (box / name).mkdir()
     (box / "gone.xlsx").symlink_to(box / "nowhere.xlsx")
     (box / "A.XLSM").write_bytes(b"x")
     old(box / "A.XLSM")
-    found = taken(desk, box)
+    found = take_in(desk.task(inbox=box, outbox=box / "out"), desk.ledger, desk.watch)
     assert nothing_taken(found)
+    assert desk.noted == [
+        f"{box}: the folders in it are not looked into (done.xlsx, old); put what is to be read into {box} itself, or give such a folder by itself"
+    ]
     told = dict(unread(found))
     assert list(told) == ["gone.xlsx", "notes.txt", "A.XLSM"]
     for name in ("gone.xlsx", "notes.txt"):

@@ -151,6 +151,17 @@ _ALL = (
         ),
     ),
     Reason(
+        "buyers_alike",
+        N_(
+            "“{seen}” is the name of more than one buyer: {alike}. Case, width and spaces of a name do not count, so which of them is meant is"
+        " not known."
+        ),
+        N_(
+            "If they are one buyer, make those rows alike, or delete all but one. If they are several, give each a name that differs in more than"
+        " case, width and spaces, there and in the rows that name it."
+        ),
+    ),
+    Reason(
         "close_buyer",
         N_("There is no buyer “{seen}”, and “{near}” is one. Whether it is meant is not guessed."),
         N_("Did you mean “{near}”? Then write that name. Otherwise correct the name or add the buyer to the Buyers sheet, and run the row again."),

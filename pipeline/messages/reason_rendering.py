@@ -12,7 +12,7 @@ from pipeline.model.quoting import bounded, quoted
 from pipeline.model.result import ReasonText
 
 #: The facts that hold what people wrote: cells, and places, which name sheets.
-_WRITTEN = ("seen", "differences", "differing", "other", "place", "used_at", "refunded_at")
+_WRITTEN = ("seen", "differences", "differing", "alike", "other", "place", "used_at", "refunded_at")
 
 
 def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, Fact]) -> ReasonText:

@@ -9,8 +9,9 @@ the name, the tax number or the type of another says two things, and takes nothi
 columns were filled in for the buyer that the row names (see model/buyer_source.py): what was left as it was filled in
 is taken from that buyer again, so that a buyer who is corrected on Buyers is so for all rows; what differs was corrected.
 
-Names are compared whatever their case, width, brackets and spaces. A name that is not known, and close to exactly one
-that is, may be a slip: it is suggested and never taken, since a voucher in another buyer's name is a legal document, too.
+Names are compared whatever their case, width, brackets and spaces, as people type them. So two buyers whose names differ in nothing
+else have one name, and a row that names it says neither, not even where it has one's very letters: which buyer is meant
+would hang on a space. A name that is not known, and close to exactly one that is, may be a slip: it is suggested and never taken, since a voucher in another buyer's name is a legal document, too.
 """
 
 import difflib
@@ -24,8 +25,10 @@ import pandas as pd
 from pipeline.model.buyer_source import BEHIND, ENTERED, Source
 from pipeline.model.columns import HEADER_FIELDS, HEADER_TYPES
 from pipeline.model.error_cells import no_value
-from pipeline.model.message import Message, Private, Term, joined, message
+from pipeline.model.message import Message, Private, Term, joined, message, terms
+from pipeline.model.places import row_at
 from pipeline.model.table import (
+    BUYER_PLACE,
     Indices,
     Mask,
     Texts,
@@ -52,6 +55,7 @@ DECIDING = ("book", "remembered", "buyer", *HEADER_FIELDS)
 #: What makes two buyers two, and not one buyer with two addresses.
 _IDENTITY = ("header_name", "tax_no", "header_type")
 _TYPES = {choice.name for choice in HEADER_TYPES}
+_MOST_NAMED = 3  # of buyers of one name
 _MOST_SUGGESTED = 100  # distinct names of a job: each is compared with every buyer's
 #: Where a buyer is looked up: in a file, or as one of a workbook or of the workbooks behind it.
 _IN, _OF = "in", "of"
@@ -65,7 +69,7 @@ class Whose:
     `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where
     there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` says
     of a row that says two things what the named buyer has and what the row has (a fact of its finding); "" for any other. `near` is the one known name that an unknown one is
-    close to, or "".
+    close to, or ""; `alike` says of a name that several have, where they stand and in what they differ (a fact of its finding).
     """
 
     named: Texts
@@ -75,6 +79,7 @@ class Whose:
     found: Texts
     differing: Texts
     near: Texts
+    alike: Texts
     at: Indices
     own_instead: Texts
 
@@ -110,8 +115,9 @@ def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     named_none = np.asarray((named == "") & ~known, dtype=bool)
     # In a row of Failures the cells were filled in for its buyer: what differs there was corrected.
     instead = np.where(rows["remembered"] == "", _instead(own, theirs, at), "")
-    near = _near(rows, named, buyers, np.flatnonzero(~known & ~named_none & ~two))
-    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""), near, at, instead)
+    near, alike = _near(rows, named, buyers, np.flatnonzero(~known & ~named_none & ~two))
+    differing = np.where(two, differing, "")
+    return Whose(named, header, known, named_none, found[at], differing, near, alike, at, instead)
 
 
 def _without_filled(own: dict[str, Texts], remembered: Texts) -> dict[str, Texts]:
@@ -195,18 +201,23 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
     return np.array([find(*key) for key in keys], dtype=np.int64)
 
 
-def _near(rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown: Indices) -> Texts:
-    """Of rows whose buyer is unknown, the one known buyer that has a name close to it."""
-    found = np.full(len(named), "", dtype=object)
-    known: dict[_Place, dict[str, set[str]]] = {}
-    for file, *both in buyers[["file", "buyer", "header_name"]].to_numpy().tolist() if len(unknown) else ():
-        for place in _places(file):
-            for key in filter(None, map(name_key, both)):
-                known.setdefault(place, {}).setdefault(key, set()).add(next(filter(None, both)))
+def _near(
+    rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown: Indices
+) -> tuple[Texts, Texts]:
+    """Of rows whose buyer is unknown, the one known buyer that has a name close to it, and what is to be told of those who have that very name."""
+    found, alike = np.full(len(named), "", dtype=object), np.full(len(named), "", dtype=object)
+    if not len(unknown):
+        return found, alike
+    known, several = _names_known(buyers)
     asked: dict[tuple[str, str], list[int]] = {}
     for row in unknown.tolist():
         asked.setdefault((rows["book"][row], name_key(named[row])), []).append(row)
-    for (book, name), those in list(asked.items())[:_MOST_SUGGESTED]:
+    for at, ((book, name), those) in enumerate(asked.items()):
+        same_name = [one for place in _asked(book) for one in several.get((place, name), ())]
+        if same_name:
+            alike[those] = _alike(buyers.iloc[list(dict.fromkeys(same_name))])
+        if same_name or at >= _MOST_SUGGESTED:
+            continue
         # One character typed for another, two swapped, or up to three left out or added.
         cutoff = max(0.7, 1 - 1.5 / max(len(name), 1))
         near = {
@@ -217,7 +228,35 @@ def _near(rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown
         }
         if len(near) == 1:
             found[those] = near.pop()
-    return found
+    return found, alike
+
+
+def _names_known(
+    buyers: pd.DataFrame,
+) -> tuple[dict[_Place, dict[str, set[str]]], dict[tuple[_Place, str], list[int]]]:
+    """By place, the buyers' names by all that they may be looked up by; and by place and name, the positions of different buyers who have it."""
+    names = [name_key(name) for name in buyers["buyer"].tolist()]
+    single = _unique(buyers, names)
+    known: dict[_Place, dict[str, set[str]]] = {}
+    several: dict[tuple[_Place, str], list[int]] = {}
+    for at, (file, *both) in enumerate(buyers[["file", "buyer", "header_name"]].to_numpy().tolist()):
+        for place in _places(file):
+            if names[at] and (place, names[at]) not in single:
+                several.setdefault((place, names[at]), []).append(at)
+                continue
+            for key in filter(None, map(name_key, both)):
+                known.setdefault(place, {}).setdefault(key, set()).add(next(filter(None, both)))
+    return known, several
+
+
+def _alike(buyers: pd.DataFrame) -> Message:
+    """Where buyers of one name stand, and in what they differ."""
+    places = [row_at(*place) for place in buyers[[*BUYER_PLACE]].to_numpy().tolist()]
+    return message(
+        "{places} differ in {columns}",
+        places=joined(places[:_MOST_NAMED], "and"),
+        columns=terms(name for name in HEADER_FIELDS if len(set(buyers[name])) > 1),
+    )
 
 
 def same(text: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.model.columns import HEADER_TYPES
 from pipeline.model.error_cells import no_value
 from pipeline.model.lazy import LazySequence
-from pipeline.model.message import Joined, Private, terms
+from pipeline.model.message import Joined, Message, Private, terms
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (
@@ -46,14 +46,18 @@ def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     seen: list[str] = rows.buyer[broken].tolist()
     differing: list[Joined] = rows.whose.differing[broken].tolist()
     near: list[str] = rows.whose.near[broken].tolist()
+    alike: list[Message | str] = rows.whose.alike[broken].tolist()
 
     def hint(at: int) -> str:
-        return "two_buyers" if differing[at] else no_value(seen[at]) or ("close_buyer" if near[at] else "")
+        if differing[at]:
+            return "two_buyers"
+        return no_value(seen[at]) or ("buyers_alike" if alike[at] else "close_buyer" if near[at] else "")
 
     return {
         "seen": seen,
         "differing": differing,
         "near": [*map(Private, near)],
+        "alike": alike,
         "hint": LazySequence(len(seen), hint),
     }
 

@@ -579,6 +579,29 @@ def test_a_name_that_two_different_buyers_have_means_neither(judged: Judged) -> 
     assert found.statuses == ["invalid"]
 
 
+def test_buyers_of_one_name_are_named_with_what_they_differ_in(judged: Judged) -> None:
+    buyers = [HEADINGS, ACME, [*ACME[:5], "other@example.com"], LI]
+    found = judged({**NOBODY, "buyer": "acme"}, buyers=buyers)
+    assert "“acme” is the name of more than one buyer: " in found.message("unknown_buyer")
+    assert "Buyers, row 2 and " in found.message("unknown_buyer")
+    assert "Buyers, row 3 differ in email. Case, width and spaces" in found.message("unknown_buyer")
+
+
+@pytest.mark.parametrize("name", ["AB Trade", "A B Trade", "abtrade"])
+def test_names_that_differ_in_spaces_alone_are_one_name_even_where_one_is_written_exactly(
+    judged: Judged, name: str
+) -> None:
+    buyers = [["AB Trade", *ACME[1:]], ["A B Trade", "business", "A B Trade", *ACME[3:]]]
+    found = judged({**NOBODY, "buyer": name}, buyers=[HEADINGS, *buyers])
+    assert found.found() == {("unknown_buyer", "buyer")}
+    assert "row 3 differ in header_name. " in found.message("unknown_buyer")
+
+
+def test_a_name_that_several_have_is_not_suggested(judged: Judged) -> None:
+    buyers = [HEADINGS, ACME, [*ACME[:5], "other@example.com"]]
+    assert "ACME" not in judged({**NOBODY, "buyer": "ACNE"}, buyers=buyers).message("unknown_buyer")
+
+
 def test_a_buyer_that_stands_twice_alike_is_one(judged: Judged) -> None:
     found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, ACME, ACME])
     assert found.statuses == ["ready"]
@@ -639,7 +662,7 @@ def test_every_slip_has_a_message_and_a_cure_that_are_its_own(lang: Lang) -> Non
     for slip in HINTS:
         text = reason_text(
             "bad_tax_no", "tax_no", lang,
-            {"seen": "SEEN", "hint": slip, **dict.fromkeys(("differing", "near", "other", "sum", "difference", "unread", "total"), "")},
+            {"seen": "SEEN", "hint": slip, **dict.fromkeys(("differing", "near", "alike", "other", "sum", "difference", "unread", "total"), "")},
         )  # fmt: skip
         assert text.code == "bad_tax_no"
         assert "{" not in text.message + text.cure

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from pipeline.messages.translate import RESULT_HEADINGS, in_every_language
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
@@ -361,6 +363,20 @@ def _needs_both(sheet: Sheet, found: _Headings, own: Own) -> bool:
 def looks_like_tickets(sheet: Sheet, own: Own | None = None) -> bool:
     """Whether some row has headings of tickets, though no heading row was found: a slip to be told."""
     return any(len(_known(row, own or {})) > 2 for row in sheet.rows[:_TITLE_ROWS])
+
+
+def refuse_low_headings(place: Message, sheet: Sheet, own: Own) -> None:
+    """Raise InputProblem where headings of tickets stand below the rows in which headings are looked for."""
+    named = [column.where(lambda cell: "ticket_no" in _means(cell, own)) for column in sheet.columns]
+    for row in np.flatnonzero(np.any(named, axis=0)).tolist():
+        if row >= _TITLE_ROWS and _is_heading_row(_known(sheet.rows[row], own)):
+            raise InputProblem(
+                "{place}: row {row} has the headings of tickets, and headings are looked for in the first {most} rows alone; delete"
+                " what stands above them, or hide the sheet if it is not to be read",
+                place=place,
+                row=sheet.first_row + row + 1,
+                most=_TITLE_ROWS,
+            )
 
 
 def doubts(layout: Layout, own: Own) -> Iterator[tuple[str, int, tuple[str, ...], str]]:

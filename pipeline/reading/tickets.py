@@ -38,6 +38,7 @@ from pipeline.reading.heading_rows import (
     find_layout,
     looks_like_tickets,
     nothing_known,
+    refuse_low_headings,
     slips,
 )
 from pipeline.reading.hidden_rows import hidden_sheets, warnings, with_hidden_rows
@@ -242,10 +243,13 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: Gathered) -> None:
         tickets_seen |= taken.use == "tickets"
         if taken.use == "unheaded":
             unheaded.append(sheet)
-    if not tickets_seen and len(gathered.buyers) > buyers_before:
+    if not tickets_seen and (buyers := gathered.buyers[buyers_before:]):
         if hidden := [sheet for sheet in all_sheets if sheet.filled and not sheet.visible]:
             raise _hidden_alone(path, hidden)
-        raise InputProblem("{file}: holds buyers but no tickets; give it as --buyers {file}", file=str(path))
+        if any(map(len, buyers)):
+            raise InputProblem(
+                "{file}: holds buyers but no tickets; give it as --buyers {file}", file=str(path)
+            )
     if not tickets_seen and gathered.left_out == left_out_before:
         raise nothing_known(str(path), sheets, own)
     refuse_unheaded(
@@ -276,8 +280,10 @@ def take_sheet(path: Path, sheet: Sheet, own: Own, gathered: Gathered, *, from_r
     if (notes := left_out.passed_over(place, sheet, layout, from_result=from_result)) is not None:
         gathered.notes += notes
         return Taken("left_out", layout)
-    if layout is None and looks_like_tickets(sheet, own) and not other:
-        raise nothing_known(str(path), [sheet], own)
+    if layout is None and not other:
+        if looks_like_tickets(sheet, own):
+            raise nothing_known(str(path), [sheet], own)
+        refuse_low_headings(on_sheet(str(path), sheet.name), sheet, own)
     if layout is None:
         gathered.notes.append(
             message(

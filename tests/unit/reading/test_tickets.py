@@ -396,6 +396,28 @@ def test_a_workbook_of_buyers_alone_is_told_how_to_be_given(sheets_table: Make) 
     assert "--buyers" in text
 
 
+def test_a_workbook_without_tickets_whose_buyers_sheet_is_empty_is_not_called_one_of_buyers(
+    sheets_table: Make,
+) -> None:
+    text = assert_problem(lambda: sheets_table(("Buyers", [["buyer", "header_name"]]), ("S", [["weather"]])))
+    assert "--buyers" not in text
+    assert "no sheet has the headings of tickets" in text
+
+
+@pytest.mark.parametrize(
+    "beside", [[], [("Buyers", [["buyer", "header_name"], ["A", "A Ltd"]])], [("T", [HEAD, ROW])]]
+)
+def test_headings_that_stand_too_low_are_named_with_their_row(sheets_table: Make, beside: list[Any]) -> None:
+    titles = [[f"title {number}"] for number in range(30)]
+    assert len(sheets_table(("Low", [*titles[1:], HEAD, ROW]))) == 1
+    low = Sheet.of_rows("Low", [*titles, HEAD, ROW], first_row=4)
+    text = assert_problem(lambda: sheets_table(low, *beside))
+    assert text == (
+        "book.xlsx, sheet Low: row 35 has the headings of tickets, and headings are looked for in the first 30 rows alone;"
+        " delete what stands above them, or hide the sheet if it is not to be read"
+    )
+
+
 def test_one_workbook_without_tickets_refuses_the_run_though_the_other_has_some() -> None:
     good, bad = Sheet.of_rows("S", [HEAD, ROW]), Sheet.of_rows("S", [["weather", "wind"]])
     assert "book.xlsx" in assert_problem(

@@ -71,5 +71,6 @@ def as_seen(sheet: Sheet, layout: Layout, currency: str) -> Sheet:
             if at in money and layout.heading_row < row < sheet.height:
                 cell = sheet.columns[at][row]
                 if isinstance(cell, float) and cell:
-                    seen[at][row] = f"{shown(cell)}{signs}" if units_in(signs) else f"{signs}{shown(cell)}"
+                    amount = shown(cell * 100 if "%" in signs else cell)
+                    seen[at][row] = f"{amount}{signs}" if units_in(signs) else f"{signs}{amount}"
     return sheet.changed(seen)

@@ -189,6 +189,9 @@ class _Content:
             return ""
         named = self._attributes.get("office:currency", "")
         text = "".join(self._text)
+        # Mere text (see shown_currencies.py); but a formula such as =50% is shown as a percentage and called a number.
+        if self._attributes[_TYPE] != "percentage" and "table:formula" not in self._attributes:
+            text = text.replace("%", "％")
         signs = dict.fromkeys(f"{currencies_in(text)} {named} {units_in(text)}".split())
         if not signs:
             return ""

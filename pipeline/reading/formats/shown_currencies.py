@@ -1,6 +1,7 @@
 """Currencies and units that a number format shows: a cell then reads $1,070.50 or 1.07万, though it holds a bare number.
 
-Whether it is the carrier's own is not asked here: the process that reads the file knows no profile.
+Whether it is the carrier's own is not asked here: the process that reads the file knows no profile. A sign “%” is of a format that
+shows the number times hundred; one that is mere text beside the number, which then stays as it is, is told as “％”.
 """
 
 import functools
@@ -82,6 +83,8 @@ def shown_currency(code: str) -> str:
     ('CAD', '$', '¥')
     >>> shown_currency("[$¥-411]#,##0"), shown_currency("[$$-409]0"), shown_currency("[$-804]yyyy-mm-dd")
     ('JP¥', 'US$', '')
+    >>> shown_currency("0%"), shown_currency('0"%"')
+    ('%', '％')
     >>> shown_currency('0.00"万"'), shown_currency("0.00%"), shown_currency("m/d"), shown_currency("yyyy-mm-dd hh:mm"), shown_currency("#,##0.00_m")
     ('万', '%', '', '', '')
     """
@@ -96,7 +99,7 @@ def shown_currency(code: str) -> str:
             sign, _, locale = symbol.partition("-")
             signs.update(dict.fromkeys(filter(None, [of_country(sign.strip(), locale)])))
             return " "
-        texts.append(text or character or " ")
+        texts.append((text or character or " ").replace("%", "％"))
         return texts[-1]
 
     shown = currencies_in(_PART.sub(literal, code))

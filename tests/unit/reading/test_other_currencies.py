@@ -131,6 +131,38 @@ def test_another_unit_is_seen_in_every_kind_of_workbook(
     _is_of_another_unit(_table(converted(_workbook(tmp_path / "t.xlsx", number_format), suffix)))
 
 
+PERCENT = [("0%", 0.5, "50%"), ("0.00%", 0.07, "7%"), ("0%", 100, "10000%"), ("0%", "=50%", "50%")]
+#: “%” that is mere text beside the number.
+BESIDE = [('0.0"%"', 0.5, "0.5％"), (r"0\%", 5, "5％")]
+
+
+@pytest.mark.parametrize(("number_format", "amount", "seen"), PERCENT[:3] + BESIDE)
+def test_of_a_percentage_is_told_what_the_sheet_shows(
+    tmp_path: Path, number_format: str, amount: float, seen: str
+) -> None:
+    table = _table(_workbook(tmp_path / "t.xlsx", number_format, amount))
+    _is_of_another_unit(table)
+    assert table.cells["amount"].tolist() == [seen]
+
+
+@pytest.mark.parametrize("suffix", ["xls", "ods"])
+def test_of_percentages_the_same_is_told_in_every_kind_of_workbook(
+    tmp_path: Path, converted: Callable[[Path, str], Path], suffix: str
+) -> None:
+    told = PERCENT + BESIDE
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.append(["票号", "金额"])
+    for line, (number_format, amount, _) in enumerate(told, 2):
+        sheet.append([f"{9991234567890 + line}", amount])
+        sheet.cell(line, 2).number_format = number_format
+    if suffix == "ods":
+        sheet.cell(5, 2).number_format = "General"  # which shows the formula's =50% as 50.00% all the same
+    book.save(tmp_path / "t.xlsx")
+    table = _table(converted(tmp_path / "t.xlsx", suffix))
+    assert table.cells["amount"].tolist() == [seen for _, _, seen in told]
+
+
 @pytest.mark.parametrize("text", ["1.07万", "12.5%", "１２．５％", "3千", "1.07万元"])
 def test_a_text_in_another_unit_is_told_for_one(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"

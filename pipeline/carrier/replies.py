@@ -192,7 +192,10 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
         return _about_another(_inner(result, asked.voucher), trace)
     if accepted is False:
         return Outcome(
-            "rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, _said(envelope))
+            "rejected",
+            "carrier_rejected",
+            trace_id=trace,
+            detail=_refusal(result, _said(envelope), silent=_says_success(envelope)),
         )
     if accepted is None:
         return Outcome(
@@ -255,11 +258,13 @@ def _inner(result: Mapping[str, Any], voucher: str) -> Mapping[str, Any]:
     return inner if isinstance(inner, dict) else {}
 
 
-def _refusal(result: Mapping[str, Any], said: Message) -> Message:
-    """The carrier's words about a refusal, wherever it put them."""
+def _refusal(result: Mapping[str, Any], said: Message, *, silent: bool) -> Message:
+    """The carrier's words about a refusal, wherever it put them; `silent`: the envelope says none, only that it is a success."""
     inner = result.get("itineraryResult")
     texts = [result.get("errInfo"), inner.get("errInfo") if isinstance(inner, dict) else None]
-    return next((verbatim(_clean(text)) for text in texts if isinstance(text, str) and text.strip()), said)
+    if words := [text for text in texts if isinstance(text, str) and text.strip()]:
+        return verbatim(_clean(words[0]))
+    return message("{answer}, and it gives no reason", answer=said) if silent else said
 
 
 @dataclass(frozen=True)
@@ -291,7 +296,12 @@ def _other_code(code: int, signals: _Signals, answers: Answers) -> Outcome:
     if code in answers.rejected_codes:
         return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=said)
     if signals.accepted is False and result is not None:
-        return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
+        return Outcome(
+            "rejected",
+            "carrier_rejected",
+            trace_id=trace,
+            detail=_refusal(result, said, silent=signals.succeeded),
+        )
     return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=said)
 
 

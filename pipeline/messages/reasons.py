@@ -232,7 +232,7 @@ REASONS = (
     Reason(
         "carrier_rejected",
         N_("The carrier refused it: {detail}"),
-        N_("Correct what the carrier names and run the row again, or ask the carrier."),
+        N_("Correct what the carrier names, and run the row again; where it names nothing, ask the carrier why."),
         N_("the carrier refused it, and the row is unchanged"),
     ),
     # --- not sent ---------------------------------------------------------------------------------

@@ -184,7 +184,21 @@ def test_an_itinerary_needs_its_own_ticket_and_number(result: dict[str, Any]) ->
         ),
         (envelope(invoice_result(success=False, invoiceId="", errInfo="no"), code=9999), INVOICE, "no"),
         (envelope("", code=4001, message="window closed"), INVOICE, "code 4001: window closed"),
-        (envelope(itinerary_result(success=False, itineraryNum="")), ITINERARY, "code 200: success"),
+        (
+            envelope(itinerary_result(success=False, itineraryNum="")),
+            ITINERARY,
+            "code 200: success, and it gives no reason",
+        ),
+        (
+            envelope(invoice_result(success=False, invoiceId="", errInfo=" "), code=9999),
+            INVOICE,
+            "code 9999: success, and it gives no reason",
+        ),
+        (
+            envelope(invoice_result(success=False, invoiceId="", errInfo=""), message="too late"),
+            INVOICE,
+            "code 200: too late",
+        ),
         (
             envelope(itinerary_result(success=False, itineraryNum="", ticketNo="", errInfo="not used")),
             ITINERARY,

@@ -94,6 +94,14 @@ _ALL = (
         N_("Enter the amount in the carrier's currency, without its name."),
     ),
     Reason(
+        "currency_column",
+        N_("{column} is in another currency than the carrier's, {currency}, or in one that is not known: {cell} “{heading}” says “{seen}”."),
+        N_(
+            "Enter the amount in {currency}, and {currency} under “{heading}”. If that column says nothing of the amounts, write"
+            ' "{heading}" = "" under [headings] in --columns.'
+        ),
+    ),
+    Reason(
         "unit",
         N_("“{seen}” in {column} is written or formatted in another unit, such as thousands or percent, so which amount is meant is not certain."),
         N_("Enter the amount in the currency's main unit, in a cell with a plain number format."),

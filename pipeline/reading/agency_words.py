@@ -25,6 +25,16 @@ OTHER_SERVICES = (
 #: Words that say that a row is of a flight all the same.
 FLIGHTS = ("机票", "客票", "航班", "air", "flight", "airfare", "air ticket")
 
+#: Headings of columns that say which currency the amounts of their rows are in (currency_columns.py). One that says what an
+#: amount was before it was exchanged (原币种) is none of them.
+CURRENCIES = (
+    "currency", "currency code", "ccy", "curr", "settlement currency", "payment currency", "invoice currency", "billing currency",
+    "transaction currency", "price currency", "fare currency", "amount currency",
+    "币种", "币别", "币制", "货币", "币种代码", "币种名称", "币种类型", "货币代码", "货币名称", "货币类型", "货币种类", "货币单位", "货币符号", "结算币种",
+    "结算币别", "结算货币", "支付币种", "支付货币", "付款币种", "付款货币", "交易币种", "交易货币", "开票币种", "开票货币", "记账币种", "金额币种", "票价币种",
+    "票面币种", "票款币种", "账单币种", "销售币种", "出票币种",
+)  # fmt: skip
+
 #: Headings that exports have beside ours: carried through, and never taken for a slip of ours.
 CARRIED = (
     "cost center", "cost centre", "department", "project", "employee no", "order no", "order number", "booking no",
@@ -34,7 +44,7 @@ CARRIED = (
     "发票号", "发票号码", "航班号", "航班", "航程", "行程", "舱位", "航空公司", "承运人", "起飞时间", "到达时间", "到达日期",
     "出发城市", "到达城市", "服务费", "折扣", "序号", "结算日期", "客户经理", "旅客类型", "乘客类型", "乘机人类型", "证件号", "证件号码",
     "税率", "税额", "不含税金额", "退款金额", "退票金额", "实退金额", "订单状态", "发票状态", "开票状态", "开票日期", "发票日期", "单价", "数量",
-    "no", "number", "line", "passenger type", "order status", "invoice status", "invoice date", "tax rate", "net amount", "currency", "币种",
+    "no", "number", "line", "passenger type", "order status", "invoice status", "invoice date", "tax rate", "net amount", *CURRENCIES,
 )  # fmt: skip
 
 #: Headings that could be several of ours: which one is for the team to say.

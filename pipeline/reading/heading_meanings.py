@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
-from pipeline.reading.agency_words import CARRIED, VAGUE
+from pipeline.reading.agency_words import CARRIED, CURRENCIES, VAGUE
 from pipeline.reading.cell_words import folded, plain, squeezed
 
 _BRACKETED = re.compile(
@@ -56,6 +56,7 @@ HEADING_WORDS = {
 HEADINGS = {normal(word): name for name, words in HEADING_WORDS.items() for word in words}
 BUYER_NAMES = frozenset(column.name for column in BUYER_COLUMNS)
 _CARRIED = frozenset(map(normal, CARRIED))
+_CURRENCIES = frozenset(map(normal, CURRENCIES))
 _VAGUE = {normal(word): columns for word, columns in VAGUE.items()}
 _SPELT = {normal(word): word for words in HEADING_WORDS.values() for word in words}
 
@@ -145,6 +146,16 @@ def is_carried(cell: Any) -> bool:
     (True, False)
     """
     return normal(cell) in _CARRIED
+
+
+def says_currency(cell: Any) -> bool:
+    """Whether a heading is one of a column that says the currency of its rows' amounts, in one language or in both.
+
+    >>> says_currency("币种 (Currency)"), says_currency("Currency Code 2"), says_currency("金额（美元）")
+    (True, True, False)
+    """
+    words = re.findall("[a-z]+|[\u3400-\u9fff]+", folded(cell))
+    return bool(words) and _CURRENCIES.issuperset(words)
 
 
 def vague(cell: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pipeline.reading.sheet import Sheet
 
 #: How amounts in a currency are marked, beside its code; a currency that is not here by its code alone.
 _NAMES = {
-    "CNY": "¥ cn¥ rmb rmb¥ 元 元整 圆 圆整 人民币 人民币元 yuan renminbi",
+    "CNY": "¥ cn¥ rmb rmb¥ 元 元整 圆 圆整 人民币 人民币元 yuan renminbi 人民幣 本币 本位币",
     "JPY": "¥ jp¥ 円 日元 日圆 日币 yen",
     "USD": "$ us$ 美元 美金 dollar dollars",
     "EUR": "€ 欧元 歐元 euro euros",

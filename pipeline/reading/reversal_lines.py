@@ -59,7 +59,7 @@ def reversal(line: Line, ticket: str, red: str) -> Reversal:
     charge, product = ("", "") if line.blank("charge") else charge_of(line, voucher)
     amount = line.get("amount")
     below = _below_zero(amount)
-    minor = amount_of(amount if below is None else below, line.page.words.currency)
+    minor = amount_of(line, amount if below is None else below)
     return Reversal(original, number, voucher, ticket, charge, product, minor, line.place)
 
 

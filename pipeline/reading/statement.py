@@ -200,7 +200,7 @@ def _issued_charge(line: Line, ticket: str) -> StatementLine:
     charge, product = charge_of(line, voucher)
     buyer = "" if isinstance(line.get("buyer"), bytes) else cells.text(line.get("buyer"))
     return StatementLine(
-        voucher, number, ticket, charge, product, amount_of(line.get("amount"), line.page.words.currency),
+        voucher, number, ticket, charge, product, amount_of(line, line.get("amount")),
         issued_at(line), buyer, line.place, line.page.path.name,
     )  # fmt: skip
 

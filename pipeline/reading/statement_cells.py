@@ -117,10 +117,17 @@ def charge_of(line: Line, voucher: str) -> tuple[str, str]:
     return charge, product
 
 
-def amount_of(cell: Any, currency: str) -> int | None:
-    """An amount in minor units; None where none is given."""
+def amount_of(line: Line, cell: Any) -> int | None:
+    """A line's amount, as that cell gives it, in minor units; None where none is given."""
     if is_blank(cell):
         return None
+    currency = line.page.words.currency
+    if other := line.page.in_others.get(line.index):
+        wrong = message(
+            "is in another currency than the carrier's, {currency}, or in one that is not known: {cell} “{heading}” says “{seen}”",
+            currency=currency, cell=other.cell, heading=Private(other.heading), seen=Private(other.seen[:40]),
+        )  # fmt: skip
+        raise BadCell("amount", wrong)
     try:
         return amount_cells.amount(cells.value(cell), currency)
     except Unreadable as unreadable:

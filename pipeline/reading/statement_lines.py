@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.model.message import Message
+import numpy as np
+
+from pipeline.model.message import Message, message
 from pipeline.model.places import row_at
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
+from pipeline.reading.currency_columns import OtherCurrency, other_currencies
 from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.statement_made_at import times_made
@@ -70,6 +73,13 @@ class Page:
     def place(self, index: int) -> Message:
         """Where a row stands."""
         return row_at(self.path.name, self.sheet.name, self.sheet.first_row + index + 1)
+
+    @cached_property
+    def in_others(self) -> Mapping[int, OtherCurrency]:
+        """The cells that say another currency than the carrier's, by row of the sheet."""
+        rows = np.arange(self.layout.heading_row + 1, self.sheet.height)
+        found = other_currencies(self.sheet, self.layout, {}, rows, self.words.currency)
+        return {int(rows[at]): other for at, other in found.items()}
 
     @property
     def _below(self) -> Sequence[list[Any]]:

@@ -27,6 +27,7 @@ from pipeline.reading.cell_words import folded
 from pipeline.reading.child_process import Opening
 from pipeline.reading.columns_file import NO_MAP, ColumnMap
 from pipeline.reading.corrected_cells import corrected, with_entered
+from pipeline.reading.currency_columns import OtherCurrency, other_currencies, refused
 from pipeline.reading.fees_not_taken import untaken_fees
 from pipeline.reading.fill_blanks import Part, filled
 from pipeline.reading.formats.column_letters import column_letters
@@ -63,6 +64,7 @@ class _Rows:
     lines: Indices  # as the spreadsheet program counts
     columns: Part
     first_places: tuple[Cells, Cells, Indices]  # see previous_result.first_places
+    in_others: Mapping[int, OtherCurrency]  # by position among these rows
 
 
 @dataclass
@@ -108,8 +110,16 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
         lines = rows + sheet.first_row + 1
         here = Cells.same(place, len(lines)), Cells.same(sheet.name, len(lines)), lines
         first = previous_result.first_places(sheet, layout, rows) or here
-        gathered.parts.append(_Rows(place, sheet.name, lines, part, first))
+        others = other_currencies(sheet, layout, own, rows, gathered.currency)
+        entered = _amounts_entered(gathered.corrections.of_sheet(place, sheet.name))
+        others = {at: other for at, other in others.items() if int(lines[at]) not in entered}
+        gathered.parts.append(_Rows(place, sheet.name, lines, part, first, others))
         gathered.notes += notes
+
+
+def _amounts_entered(corrections: Mapping[int, Mapping[str, str]]) -> set[int]:
+    """The rows whose amount was entered on the page: in the carrier's currency, as is asked for where a cell says another one."""
+    return {line for line, cells in corrections.items() if "amount" in cells}
 
 
 def _corrected(
@@ -431,11 +441,19 @@ def _table(gathered: Gathered) -> Table:
         if finding:
             findings.append(finding)
     frame = pd.DataFrame(made, copy=False)
+    begins = np.cumsum([0, *(len(part.lines) for part in parts)]).tolist()
+    others = {
+        begin + at: other
+        for begin, part in zip(begins, parts, strict=False)
+        for at, other in part.in_others.items()
+    }
     known = {column.name: as_read[column.name] for column in COLUMNS if column.name in as_read}
     seen = pd.DataFrame(
         {name: column.objects() for name, column in {**known, **as_read}.items()}, dtype=object, copy=False
     )
     findings, paid_back = take_refund_lines(frame, seen, findings, gathered.currency)
+    if others:
+        findings.append(refused(frame, others, gathered.currency))
     refuse_doubtful(gathered.tickets, frame, seen, findings)
     names = ("file", *(column.name for column in BUYER_COLUMNS), *BUYER_PLACE)
     empty = pd.DataFrame({name: [] for name in names}, dtype=object)

@@ -1,0 +1,80 @@
+"""Columns that say which currency the amounts of their rows are in: carried through, and heeded where it is another one.
+
+A blank cell and every usual name of the carrier's own currency are taken. Everything else is refused, a word that is no
+known currency too: a refused row is put right in a minute, and a voucher of a wrong amount can't be taken back. A team
+whose column says nothing of the amounts says so in its mapping ("" under [headings]), and it is not looked at.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pipeline.model.columns import COLUMNS, Kind
+from pipeline.model.table import Finding, Indices, shown
+from pipeline.reading.cell_words import folded, plain
+from pipeline.reading.formats.shown_currencies import currencies_in
+from pipeline.reading.heading_meanings import says_currency
+from pipeline.reading.heading_rows import Layout, Own
+from pipeline.reading.other_currencies import is_own
+from pipeline.reading.sheet import Sheet
+
+_AMOUNTS = [column.name for column in COLUMNS if column.kind is Kind.MONEY]
+
+
+@dataclass(frozen=True)
+class OtherCurrency:
+    """A cell that says another currency than the carrier's, with its column's heading."""
+
+    heading: str
+    cell: str
+    seen: str
+
+
+def other_currencies(
+    sheet: Sheet, layout: Layout, own: Own, rows: Indices, currency: str
+) -> dict[int, OtherCurrency]:
+    """The cells of some rows that say another currency than the carrier's, the first of each row, by place among these rows."""
+    found: dict[int, OtherCurrency] = {}
+    for heading, at in layout.extra.items():
+        if not says_currency(heading) or folded(heading) in own:
+            continue
+        column = sheet.columns[at]
+        for place in np.flatnonzero(column.where(lambda cell: not _is_taken(cell, currency))[rows]).tolist():
+            row = int(rows[place])
+            found.setdefault(place, OtherCurrency(heading, sheet.cell_name(row, at), shown(column[row])))
+    return found
+
+
+def _is_taken(cell: Any, currency: str) -> bool:
+    """Whether a cell names the carrier's own currency, or nothing."""
+    if isinstance(cell, bytes):  # an error, or a formula that nobody has calculated
+        return False
+    text = plain(shown(cell))
+    if signs := currencies_in(text):
+        return is_own(signs, currency)
+    return not any(map(str.isalnum, text))
+
+
+def refused(frame: pd.DataFrame, found: Mapping[int, OtherCurrency], currency: str) -> Finding:
+    """The finding about these rows of the Table, whose amounts are not known then.
+
+    A bill that names no charge keeps its amounts: they tell which charges it has.
+    """
+    rows, others = np.array(list(found), dtype=np.int64), found.values()
+    unknown = rows[frame["charge"].notna().to_numpy()[rows]]
+    frame.loc[unknown, _AMOUNTS] = 0
+    return Finding(
+        "bad_amount",
+        "amount",
+        rows,
+        {
+            "seen": [other.seen for other in others],
+            "heading": [other.heading for other in others],
+            "cell": [other.cell for other in others],
+            "currency": currency,
+            "hint": "currency_column",
+        },
+    )

@@ -12,8 +12,8 @@ from typing import Any
 
 from pipeline.model.money import MINOR
 from pipeline.reading.character_width import one_width
+from pipeline.reading.formats.currency_names import marks
 from pipeline.reading.formats.shown_currencies import currencies_in, units_in
-from pipeline.reading.other_currencies import marks
 from pipeline.reading.unreadable import Unreadable
 
 #: More than any ticket costs, and far from where whole minor units would overflow.

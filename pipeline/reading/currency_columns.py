@@ -15,10 +15,10 @@ import pandas as pd
 from pipeline.model.columns import COLUMNS, Kind
 from pipeline.model.table import Finding, Indices, shown
 from pipeline.reading.cell_words import folded, plain
+from pipeline.reading.formats.currency_names import is_own
 from pipeline.reading.formats.shown_currencies import currencies_in
 from pipeline.reading.heading_meanings import says_currency
 from pipeline.reading.heading_rows import Layout, Own
-from pipeline.reading.other_currencies import is_own
 from pipeline.reading.sheet import Sheet
 
 _AMOUNTS = [column.name for column in COLUMNS if column.kind is Kind.MONEY]

@@ -17,6 +17,7 @@ from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
 from pipeline.reading.agency_words import CARRIED, CURRENCIES, VAGUE
 from pipeline.reading.cell_words import folded, plain, squeezed
+from pipeline.reading.formats.currency_names import is_own, known_names
 
 _BRACKETED = re.compile(
     r"(?P<body>.*[^\s(])\s*\((?P<inside>[^()]*)\)\s*|\s*\((?P<first>[^()]*)\)\s*(?P<rest>[^\s)].*)", re.DOTALL
@@ -121,22 +122,58 @@ def is_scaled(cell: Any) -> bool:
     return isinstance(cell, str) and bool(_SCALED.search(squeezed(plain(cell))))
 
 
-def other_unit(cell: Any) -> str:
-    """What a heading, or a text above the headings, says of amounts: "scaled", "currency" if not the carrier's, or "".
+def other_unit(cell: Any, currency: str = "CNY", *, title: bool = False) -> str:
+    """What a heading, or a title above the headings, says of amounts: "scaled", "currency" if not this one, or "".
 
-    >>> other_unit("单位：万元"), other_unit("金额（美元）"), other_unit("币种: USD"), other_unit("票价（元）")
+    Of no currency "" nothing is another one: whose amounts they are is not asked yet.
+
+    >>> other_unit("单位：万元"), other_unit("金额（泰铢）"), other_unit("币种: SGD"), other_unit("票价（元）")
     ('scaled', 'currency', 'currency', '')
     """
-    if is_scaled(cell) or (isinstance(cell, str) and folded(cell) in _THOUSANDS):
+    if not isinstance(cell, str):
+        return ""
+    if is_scaled(cell) or folded(cell) in _THOUSANDS:
         return "scaled"
-    if isinstance(cell, str) and _OTHER_CURRENCY.search(squeezed(plain(cell))):
-        return "currency"
-    return ""
+    text = plain(cell)
+    _, *labelled = _CURRENCY_LABEL.split(text)
+    named = [found[0] for said in labelled[-1:] if (found := _currency().search(said))]
+    for aside in map(squeezed, _ASIDE.findall(text)):
+        if said := _in_currency(aside):
+            named += [] if title and said in _PEOPLE else [said]
+        elif (unit := _UNIT.match(aside)) and _in_currency(aside[unit.end() :]):
+            return "scaled"
+    return "" if not currency or all(is_own(name, currency) for name in named) else "currency"
 
 
-_OTHER_CURRENCY = re.compile(
-    r"(?:[(/,]|单位|币种|currency|in)(?:单位|币种)?(?:美元|美金|欧元|港元|港币|日元|英镑|韩元|新台币|台币|澳元|usd|eur|hkd|jpy|gbp|krw|twd|aud|us\$|hk\$|[$€£])\)?$"
+def is_unit_label(cell: Any) -> bool:
+    """Whether a cell is the label of a currency or a unit, which stands in the next one.
+
+    >>> is_unit_label("结算币种："), is_unit_label("Currency"), is_unit_label("币种：人民币")
+    (True, True, False)
+    """
+    return isinstance(cell, str) and folded(cell).endswith(("单位", "币种", "币别", "货币", "currency"))
+
+
+_CURRENCY_LABEL = re.compile("币种|币别|货币|currency")
+#: What stands in brackets, behind a slash or a comma, or is called a unit.
+_ASIDE = re.compile(r"(?:[(/,]|单位|(?<![a-z])in(?=\s))\s*(?:单位)?([^()/,]*)")
+_UNIT = re.compile("百万|[百千万亿]|thousands?|millions?|mn?|k")
+#: Codes that are words of headings, and those that are names of people, who may be named in a title.
+_WORDS = ("all", "top")
+_PEOPLE = frozenset(
+    {"ang", "bam", "bob", "cop", "cup", "gel", "lak", "mad", "mop", "pen", "ron", "sos", "try", "won"}
 )
+
+
+@functools.cache
+def _currency() -> re.Pattern[str]:
+    return re.compile(known_names(*_WORDS))
+
+
+def _in_currency(text: str) -> str:
+    """The first currency of a text that names currencies and says nothing else, or ""."""
+    found = _currency().match(text)
+    return found[0] if found and not _currency().sub("", text) else ""
 
 
 def is_carried(cell: Any) -> bool:

@@ -18,6 +18,7 @@ from pipeline.reading.formats.column_letters import column_letters
 from pipeline.reading.heading_meanings import (
     BUYER_NAMES,
     is_carried,
+    is_unit_label,
     meanings,
     nearest,
     other_unit,
@@ -186,7 +187,6 @@ def _layout(place: Message, sheet: Sheet, found: _Headings, own: Own, cure: Mess
                 cure=cure,
             )
         if name:
-            _check_unit(place, _cell(sheet, found, position), cell, name)
             columns[name], headings[name] = position, (str(cell), _cell(sheet, found, position))
             continue
         heading = (cell.decode() if isinstance(cell, bytes) else str(cell)).strip()
@@ -204,7 +204,6 @@ def _layout(place: Message, sheet: Sheet, found: _Headings, own: Own, cure: Mess
     if taken := _sum_of_taxes(columns, extra, own):
         columns["other_taxes"] = position = extra.pop(taken)
         headings["other_taxes"] = (taken, _cell(sheet, found, position))
-    _check_units_above(place, sheet, found, columns)
     said = [sheet.rows[row] for row in found.rows]
     words = {at: frozenset(folded(_at(row, at)) for row in said) - {""} for at in range(sheet.width)}
     return Layout(found.last, columns, extra, words, headings)
@@ -260,23 +259,29 @@ def _is_money(name: str) -> bool:
     return name in COLUMN and COLUMN[name].kind is Kind.MONEY
 
 
-def _check_unit(place: Message, cell: str, heading: Any, name: str) -> None:
-    """Amounts in thousands, or in another currency, would be taken for what they are not."""
-    if _is_money(name) and (said := other_unit(heading)):
-        raise _other_unit(place, cell, heading, said)
+def _check_units(
+    place: Message, sheet: Sheet, found: _Headings, headings: Mapping[str, tuple[str, str]], currency: str
+) -> None:
+    """Amounts in thousands, or in another currency, would be taken for what they are not.
 
-
-def _check_units_above(place: Message, sheet: Sheet, found: _Headings, columns: Collection[str]) -> None:
-    """The same where the unit is said above the headings, for all of them."""
-    if not any(map(_is_money, columns)):
+    Their own heading may say so, or a title above the headings for all of them.
+    """
+    money = [heading for name, heading in headings.items() if _is_money(name)]
+    for heading, cell_name in money:
+        if said := other_unit(heading, currency):
+            raise _other_unit(place, cell_name, heading, said)
+    if not money:
         return
     last = sheet.rows[found.last]
     for row in range(found.last):
+        label = ""
         for at, cell in enumerate(sheet.rows[row]):
             if row in found.rows and is_blank(_at(last, at)):
                 continue  # a heading of its own, merged down: looked at where it is read
-            if said := other_unit(cell):
+            if said := other_unit(f"{label} {cell}" if label else cell, currency, title=True):
                 raise _other_unit(place, sheet.cell_name(row, at), cell, said)
+            if not is_blank(cell):
+                label = cell if is_unit_label(cell) else ""
 
 
 def _other_unit(place: Message, cell: str, text: Any, said: str) -> InputProblem:
@@ -298,15 +303,21 @@ def _other_unit(place: Message, cell: str, text: Any, said: str) -> InputProblem
     )
 
 
-def find_layout(place: Message, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:
+def find_layout(
+    place: Message, sheet: Sheet, own: Own | None = None, *, ours: bool = False, currency: str = "CNY"
+) -> Layout | None:
     """The sheet's headings, or None where it holds neither tickets nor buyers.
 
     `ours`: the sheet is of an earlier result; see beside_ours for what `own` is then. Raises InputProblem if
-    two headings mean one column, or one heading two.
+    two headings mean one column, or one heading two, or where amounts are said to be in another currency than this one ("": any).
     """
     own = own or {}
     found = _heading_rows(sheet, own)
-    return _layout(place, sheet, found, own, _RENAME_IN_RESULT if ours else _RENAME) if found else None
+    if found is None:
+        return None
+    layout = _layout(place, sheet, found, own, _RENAME_IN_RESULT if ours else _RENAME)
+    _check_units(place, sheet, found, layout.headings, currency)
+    return layout
 
 
 def _heading_rows(sheet: Sheet, own: Own) -> _Headings | None:

@@ -48,11 +48,11 @@ def known_heading(text: str) -> object:
     return folded(text) in _OWN or meanings(text)
 
 
-def statement_layout(place: Message, sheet: Sheet) -> Layout | None:
-    """Where a statement's headings stand on a sheet; None where it is no statement's."""
+def statement_layout(place: Message, sheet: Sheet, currency: str = "") -> Layout | None:
+    """Where a statement's headings stand on a sheet, with amounts in that currency ("": in any); None where it is no statement's."""
     if _is_of_tickets(sheet):  # by its own words first: as a statement's they may have two meanings
         return None
-    layout = find_layout(place, sheet, _headings_of(sheet))
+    layout = find_layout(place, sheet, _headings_of(sheet), currency=currency)
     if layout is None or "ticket_no" not in layout.columns or TICKETS_ONLY & layout.columns.keys():
         return None
     return layout if NUMBERS.keys() & layout.columns.keys() else None
@@ -121,8 +121,8 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
             file=str(path),
         )
     refuse_far(path, sheets)
-    laid_out = list(_laid_out(path, sheets))
     zone, words = ZoneInfo(profile.carrier.time_zone), Words.of(profile)
+    laid_out = list(_laid_out(path, sheets, words.currency))
     said = [
         one
         for sheet, layout in laid_out
@@ -147,14 +147,14 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
     )  # fmt: skip
 
 
-def _laid_out(path: Path, sheets: Sequence[Sheet]) -> Iterator[tuple[Sheet, Layout | None]]:
+def _laid_out(path: Path, sheets: Sequence[Sheet], currency: str) -> Iterator[tuple[Sheet, Layout | None]]:
     """Each sheet with its headings, None where it is no statement's or nobody sees it.
 
     Headings that mean two things on one sheet stop the whole: that sheet may list anything.
     """
     for sheet in sheets:
         read = sheet.visible and sheet.rows
-        yield sheet, statement_layout(on_sheet(str(path), sheet.name), sheet) if read else None
+        yield sheet, statement_layout(on_sheet(str(path), sheet.name), sheet, currency) if read else None
 
 
 def _kinds(sheet: Sheet, layout: Layout) -> set[str]:

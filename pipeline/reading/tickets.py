@@ -286,7 +286,9 @@ def take_sheet(path: Path, sheet: Sheet, own: Own, gathered: Gathered, *, from_r
     if told := left_out.by_team(place, sheet, gathered.mapping):
         return _leave_out(told, gathered)
     other = left_out.is_of_other_services(sheet, gathered.mapping)
-    layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=from_result)
+    layout = find_layout(
+        on_sheet(str(path), sheet.name), sheet, own, ours=from_result, currency=gathered.currency
+    )
     if (notes := left_out.passed_over(place, sheet, layout, from_result=from_result)) is not None:
         gathered.notes += notes
         return Taken("left_out", layout)

@@ -162,7 +162,7 @@ def _original(path: Path, mapping: ColumnMap, currency: str) -> _Original:
         for sheet in sheets
         if sheet.visible
         and not mapping.skips_sheet(sheet.name)
-        and (layout := find_layout(on_sheet(str(path), sheet.name), sheet, mapping.headings))
+        and (layout := find_layout(on_sheet(str(path), sheet.name), sheet, mapping.headings, currency=""))
     }
     return _Original(path, found, Held(table))
 

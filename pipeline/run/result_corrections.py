@@ -197,7 +197,7 @@ def _changed_buyers(
     """The buyers of a result that are not as it was written: each as it was, and as it is."""
     for sheet in (one for one in sheets if one.visible and previous_result.is_added(one)):
         own = beside_ours(mapping.headings)
-        layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=True)
+        layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=True, currency="")
         if layout is None or "ticket_no" in layout.columns:
             continue
         source_at = next((at for name, at in layout.extra.items() if name in _SOURCE), None)

@@ -8,6 +8,8 @@ import functools
 import html
 import re
 
+from pipeline.reading.formats.currency_names import known_names
+
 _NUMBER_FORMAT = re.compile(rb"<(?:[\w.-]+:)?numFmt\s([^<>]*)>")
 _CELL_FORMATS = re.compile(rb"<(?:[\w.-]+:)?cellXfs[\s>].*?</(?:[\w.-]+:)?cellXfs>", re.DOTALL)
 _CELL_FORMAT = re.compile(rb"<(?:[\w.-]+:)?xf\s([^<>]*)>")
@@ -23,15 +25,6 @@ _COUNTRIES = {
     "jp": "JP", "us": "US", "hk": "HK", "mo": "MO", "tw": "NT", "sg": "S", "ca": "CA", "au": "AU", "nz": "NZ",
 }  # fmt: skip
 _DOLLARS, _YUAN_OR_YEN = ("$", "＄"), ("¥", "￥")
-#: The currencies of ISO 4217 by their codes.
-_CODES = (
-    "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP"
-    " CNH CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG"
-    " HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD"
-    " MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NTD NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RMB RON RSD"
-    " RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD"
-    " UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"
-)
 _SIGNS = "$¢-¥֏؋৲৳৻૱௹฿៛₠-⃀﷼﹩＄￠￡￥￦"  # Unicode's category Sc
 #: Letters of dates, digits and what stands between them: of no currency and no unit.
 _BARE = re.compile("[ymdhs0#?.,:/ -]*", re.IGNORECASE)
@@ -51,9 +44,7 @@ PERCENTAGES = (9, 10)
 def _shown() -> re.Pattern[str]:
     """What names a currency; made when it is asked for, which takes longer than all else that is loaded here."""
     return re.compile(
-        rf"[A-Za-z]{{0,3}}[{_SIGNS}]|(?<![A-Za-z])(?:{'|'.join(_CODES.split())})(?![A-Za-z])"
-        r"|[\u4e00-\u9fff]{0,4}[元圆圓円币幣镑鎊铢銖盾]|人民币|[美欧歐日港][金]"
-        r"|(?<![A-Za-z])(?:yen|yuan|renminbi|dollars?|euros?|pounds?|francs?|won|baht|ringgit)(?![A-Za-z])",
+        rf"[A-Za-z]{{0,3}}[{_SIGNS}]|[\u4e00-\u9fff]{{0,4}}[元圆圓円币幣镑鎊铢銖盾]|[美欧歐日港][金]|{known_names()}",
         re.IGNORECASE,
     )
 

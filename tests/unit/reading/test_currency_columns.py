@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.model.corrections import Corrections
+from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Carrier, Profile
 from pipeline.model.table import Table
 from pipeline.reading.columns_file import ColumnMap
@@ -145,3 +146,14 @@ def test_a_statement_s_lines_in_another_currency_prove_nothing(tmp_path: Path) -
     ]
     in_dollars = read_statement(path, Profile(Carrier(currency="USD")))
     assert [line.ticket_no[-1] for line in in_dollars.lines] == ["1", "2"]
+
+
+def test_headings_of_a_statement_are_in_the_carrier_s_currency(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text(
+        "voucher,number,ticket_no,charge,金额（新加坡元）,issued_at\ninvoice,12345678,9991234567890,ticket_fare,10.50,2026-10-01\n",
+        encoding="utf-8",
+    )
+    assert len(read_statement(path, Profile(Carrier(currency="SGD"))).lines) == 1
+    with pytest.raises(InputProblem, match="another currency"):
+        read_statement(path, Profile())

@@ -237,7 +237,16 @@ def test_a_heading_that_mixes_two_columns_is_refused_naming_both(heading: str) -
 
 
 @pytest.mark.parametrize(
-    "heading", ["金额（万元）", "金额(千元)", "金额（单位：万元）", "票价/万元", "Amount (thousands)"]
+    "heading",
+    [
+        "金额（万元）",
+        "金额(千元)",
+        "金额（单位：万元）",
+        "票价/万元",
+        "Amount (thousands)",
+        "Amount (kRMB)",
+        "金额（万美元）",
+    ],
 )
 def test_amounts_in_thousands_are_refused(heading: str) -> None:
     with pytest.raises(InputProblem, match=r"C1 .* main unit"):
@@ -261,7 +270,11 @@ def test_a_unit_said_of_a_group_of_headings_holds_for_those_below_it_alone() -> 
     assert find_layout("f", beside) is not None
 
 
-@pytest.mark.parametrize("heading", ["金额（美元）", "Amount (USD)", "Fare (US$)"])
+@pytest.mark.parametrize("heading", [
+        "金额（美元）", "Amount (USD)", "Fare (US$)", "Amount (SGD)", "Amount (CAD)", "金额（泰铢）", "金额（卢布）", "金额（新加坡元）", "金额（外币）",
+        "金额(原币)", "Amount (foreign currency)", "Amount (US dollars)", "金额（单位：港元）", "票价（USD/张）", "Amount (MAD)",
+    ],
+)  # fmt: skip
 def test_amounts_in_another_currency_are_refused(heading: str) -> None:
     with pytest.raises(InputProblem, match=r"C1 .* another currency"):
         find_layout("f", _sheet(["票号", "姓名", heading]))
@@ -270,8 +283,36 @@ def test_amounts_in_another_currency_are_refused(heading: str) -> None:
 def test_another_currency_said_above_the_headings_is_refused_and_our_own_is_not() -> None:
     with pytest.raises(InputProblem, match=r"A1 “币种：USD” says .* another currency"):
         find_layout("f", _sheet(["币种：USD"], ["票号", "姓名", "金额"]))
-    for said in ("币种：CNY", "单位：元", "Currency: RMB", "Made in USD terms"):
+    for said in (
+        "币种：CNY", "单位：元", "Currency: RMB", "Made in USD terms", "币种均为人民币", "货币单位：人民币元", "币种：人民币（1 USD=7.1）",
+        "Currency: Chinese Yuan", "Prepared by: Smith, Bob", "制表人：CHEN/RON", "booked in all",
+    ):  # fmt: skip
         assert find_layout("f", _sheet([said], ["票号", "姓名", "金额（人民币）"])) is not None
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["币种：新加坡元", "Currency: SGD", "结算货币：卢布  日期：2026-10", "单位：美元", "Amounts in HKD"],
+)
+def test_every_other_currency_said_above_the_headings_is_refused(title: str) -> None:
+    with pytest.raises(InputProblem, match=r"A1 .* another currency"):
+        find_layout("f", _sheet([title], ["票号", "姓名", "金额"]))
+
+
+def test_a_currency_beside_its_label_is_seen() -> None:
+    for label in ("币种", "Currency:", "结算货币", "单位"):
+        with pytest.raises(InputProblem, match=r"C1 “USD” says .* another currency"):
+            find_layout("f", _sheet([label, "", "USD"], ["票号", "姓名", "金额"]))
+        assert find_layout("f", _sheet([label, "", "人民币"], ["票号", "姓名", "金额"])) is not None
+    assert find_layout("f", _sheet(["部门", "USD"], ["票号", "姓名", "金额"])) is not None
+
+
+def test_the_currency_of_headings_is_the_carrier_s() -> None:
+    for said in ("Amount (SGD)", "金额（新加坡元）"):
+        assert find_layout("f", _sheet(["票号", "姓名", said]), currency="SGD") is not None
+        assert find_layout("f", _sheet(["票号", "姓名", said]), currency="") is not None
+    with pytest.raises(InputProblem, match=r"C1 .* another currency"):
+        find_layout("f", _sheet(["票号", "姓名", "金额（人民币）"]), currency="SGD")
 
 
 # --- headings in two rows ------------------------------------------------------------------------

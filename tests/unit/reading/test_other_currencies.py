@@ -12,9 +12,9 @@ import pytest
 from pipeline.model.profile import Carrier, Profile
 from pipeline.model.table import Table
 from pipeline.reading.formats import xlsb_prescan, xlsx_prescan_exact
+from pipeline.reading.formats.currency_names import is_own
 from pipeline.reading.formats.shown_currencies import currency_styles, shown_currency
 from pipeline.reading.input_files import read_sheets
-from pipeline.reading.other_currencies import is_own
 from pipeline.reading.statement import read_statement
 from pipeline.reading.tickets import assemble
 
@@ -40,6 +40,8 @@ FOREIGN = [
     "[$Fr.-807] 0.00",
     '0.0"万元"',
     "[$¥-804]#,##0;[$USD]-#,##0",
+    '0.00"卢布"',
+    '0.00" 林吉特"',
 ]
 OWN = [
     "General",

@@ -28,6 +28,8 @@ _VALUE_OF = {
 }
 _TYPE, _CALC_TYPE = "office:value-type", "calcext:value-type"
 _NUMBERS = ("float", "currency", "percentage")
+#: LibreOffice's words, in English and Chinese, for what its formulas come to where they compare: the value beside them is 1 or 0.
+_TRUTH_VALUES = {"TRUE": "TRUE", "FALSE": "FALSE", "真": "TRUE", "假": "FALSE"}
 
 
 def looks(pieces: Iterator[bytes], styles: Iterator[bytes] | None = None) -> dict[str, Prescan]:
@@ -167,7 +169,11 @@ class _Content:
         stored = value in attributes if value else _TYPE in attributes or self._paragraphs
         if "table:formula" in attributes and not stored:
             return NO_RESULT
-        return self._day(attributes[value], text) if value in attributes and self._is_read else None
+        if value not in attributes or not self._is_read:
+            return None
+        if attributes[_TYPE] in _NUMBERS and text in _TRUTH_VALUES:
+            return _TRUTH_VALUES[text]
+        return self._day(attributes[value], text)
 
     def _day(self, value: str, text: str) -> datetime.date | None:
         """The day that a number's style or text says that it is, or None."""

@@ -140,3 +140,23 @@ def test_a_month_as_sheetjs_writes_it_is_read_and_a_day_that_nothing_shows_has_a
         "flight_date",
         ["serial_day"],
     )
+
+
+def test_a_truth_value_is_no_amount_of_one(tmp_path: Path) -> None:
+    """LibreOffice writes what a formula such as =TRUE() or =1=1 comes to as a number, and the word as its text."""
+    cells = [
+        number("1", "TRUE"),
+        number("0", "FALSE"),
+        number("1", "真"),
+        number("0", "假"),
+        number("1", "1.00"),
+    ]
+    path = an_ods(
+        tmp_path / "t.ods",
+        words("ticket_no", "amount"),
+        *(words(f"999123456789{at}") + cell for at, cell in enumerate(cells)),
+    )
+    table = read_table([path])
+    assert table.frame["amount"].tolist() == [0, 0, 0, 0, 100]
+    (finding,) = table.findings
+    assert (finding.code, finding.facts["seen"]) == ("bad_amount", ["TRUE", "FALSE", "TRUE", "FALSE"])

@@ -32,6 +32,10 @@ _CURES = {
     "damaged": N_(
         "{file}: can't be read as a workbook ({detail}); open it in the spreadsheet program and save it as .xlsx"
     ),
+    "swallowed": N_(
+        "{file}: {detail}; take that quotation mark and the one that ends the cell out in a text editor, or write each twice within"
+        " quotation marks, and run it again"
+    ),
     "encoding": N_(
         "{file}: is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
         " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx"

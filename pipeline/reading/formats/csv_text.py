@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pipeline.reading.formats.column_letters import column_letters
 from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.sheet_bounds import LARGEST_AREA, SPARSE, SPARSE_AREA
@@ -17,6 +18,7 @@ SEPARATORS = ",\t;|"
 LONGEST_CELL = 32_767
 
 _SAID = re.compile(r"\s*\"?sep=(.)\"?\s*?(?:\r\n|\n|\r)")
+_TICKET = re.compile(r"\s*[0-9]{3}[- ]?[0-9]{10}\s*")
 _SAMPLE_CHARACTERS = 100_000
 _SAMPLE_ROWS = 50
 
@@ -49,11 +51,36 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     columns = Columns()
     try:
-        columns.take(_bounded(reader))
+        columns.take(_bounded(_whole_lines(reader, separator)))
     except csv.Error as error:
         seen = Seen.LONG_CELL if "field larger" in str(error) else Seen.LINE
         raise Refusal("damaged", seen, line=reader.line_num) from error
     return {"name": name, "visible": True, "first_row": 0, "first_column": 0, **columns.handed_over()}
+
+
+def _whole_lines(reader: Any, separator: str) -> Iterator[list[str]]:
+    """The rows. Raises Refusal for a cell with line breaks that holds rows of other tickets.
+
+    Two stray quotation marks, each in another line, make one cell of all that stands between them: those rows would be
+    lost, and their passengers' data be printed on somebody's voucher as a remark. Texts of two lines are left alone.
+    """
+    before = 0
+    for number, row in enumerate(reader, start=1):
+        if reader.line_num - before > 1:
+            for at, cell in enumerate(row):
+                lines = (line.split(separator) for line in cell.splitlines()[1:])
+                if any(
+                    2 * len(line) >= max(len(row), 4) and any(map(_TICKET.fullmatch, line)) for line in lines
+                ):
+                    raise Refusal(
+                        "swallowed",
+                        Seen.SWALLOWED,
+                        line=before + 1,
+                        last=reader.line_num,
+                        cell=f"{column_letters(at)}{number}",
+                    )
+        before = reader.line_num
+        yield row
 
 
 def _bounded(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -41,6 +41,9 @@ class Seen(StrEnum):
     NUL_BYTES = N_("it holds NUL bytes")
     LONG_CELL = N_("a cell in line {line} of it is longer than a cell can be")
     LINE = N_("its quotes and commas do not fit together in line {line}")
+    SWALLOWED = N_(
+        "a quotation mark makes lines {line} to {last} one cell, {cell}, with other tickets' rows in it"
+    )
     CELL_AT = N_("a cell of it is in row {row}, column {column}")
     CELL_CALLED = N_("a cell of it is called {name}")
     DIVIDED = N_("its values are divided by comments or the like, which no spreadsheet program writes")

@@ -516,3 +516,18 @@ def test_a_folder_says_what_it_would_have_to_leave_out(tmp_path: Path, kind: str
     else:
         (tmp_path / "b.xlsm").write_text("x")
     assert "b.xls" in assert_problem(tmp_path, of=lambda path: workbook_files([path]))
+
+
+def test_rows_that_a_stray_quotation_mark_takes_into_a_cell_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"999123456789{at},LI/LEI,100,used,PO {at}" for at in range(5)]
+    harmless = [*rows[:4], '9991234567894,LI/LEI,100,used,"with\n9991234567899, the other one"']
+    swallowed = [rows[0], rows[1].replace("PO", '"PO'), rows[2], rows[3] + '"', rows[4]]
+    for lines in (harmless, swallowed):
+        path.write_text(
+            "\n".join(["ticket_no,passenger_name,amount,ticket_status,remarks", *lines]), encoding="utf-8"
+        )
+        if lines is harmless:
+            assert read_sheets(path)[0].height == 6
+    with pytest.raises(InputProblem, match=r"lines 3 to 5 one cell, E3, .* take that quotation mark"):
+        read_sheets(path)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from pipeline.model.message import Message, message
+from pipeline.model.message import Message
 from pipeline.model.places import row_at
 from pipeline.model.profile import Profile
 from pipeline.reading import cells

@@ -34,7 +34,9 @@ _UNITS = frozenset({"元", "人民币", "人民币元", "单位元", "rmb", "cny
 #: Units too, though not of the main unit: see is_scaled.
 _THOUSANDS = frozenset({"万元", "千元", "百万元", "thousand", "thousands"})
 #: What stands in brackets and turns a heading into another one.
-_TURNS = re.compile(r"不含|未含|未税|税前|税后|已退|应退|excl|without|net|before|refund")
+_TURNS = re.compile(
+    r"不含|未含|未税|税前|税后|已退|应退|^退$|服务费|代理费|手续费|保险|定金|押金|excl|without|net|before|refund|service|insurance|deposit"
+)
 _SCALED = re.compile(
     r"(?:[(/,]|单位)(?:单位)?(?:人民币)?(?:万|千|百|百万|亿)?(?:万|千|百|亿|分|角|thousands?|k)元?\)?$"
 )

@@ -222,7 +222,21 @@ def test_a_heading_may_be_in_both_languages_with_units_brackets_and_traditional_
 
 @pytest.mark.parametrize(
     "heading",
-    ["金额（不含税）", "Amount (excl. tax)", "PO 金额", "电话（旅客）", "", "weather", 12.0, b"#N/A"],
+    [
+        "金额（不含税）",
+        "Amount (excl. tax)",
+        "PO 金额",
+        "电话（旅客）",
+        "",
+        "weather",
+        12.0,
+        b"#N/A",
+        "Total (incl. service fee)",
+        "合计(含服务费)",
+        "金额（含保险）",
+        "金额（定金）",
+        "金额 (退)",
+    ],  # fmt: skip
 )
 def test_what_turns_a_heading_into_another_one_is_not_passed_over(heading: Any) -> None:
     assert meanings(heading) == frozenset()

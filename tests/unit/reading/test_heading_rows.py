@@ -236,7 +236,7 @@ def test_a_heading_may_be_in_both_languages_with_units_brackets_and_traditional_
         "金额（含保险）",
         "金额（定金）",
         "金额 (退)",
-    ],  # fmt: skip
+    ],
 )
 def test_what_turns_a_heading_into_another_one_is_not_passed_over(heading: Any) -> None:
     assert meanings(heading) == frozenset()

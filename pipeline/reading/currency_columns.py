@@ -39,7 +39,8 @@ def other_currencies(
     """The cells of some rows that say another currency than the carrier's, the first of each row, by place among these rows."""
     found: dict[int, OtherCurrency] = {}
     for heading, at in layout.extra.items():
-        if not says_currency(heading) or folded(heading) in own:
+        said = heading.removesuffix(" (input)")  # as our results have it (reporting/input_cells.py)
+        if not says_currency(said) or folded(said) in own:
             continue
         column = sheet.columns[at]
         for place in np.flatnonzero(column.where(lambda cell: not _is_taken(cell, currency))[rows]).tolist():

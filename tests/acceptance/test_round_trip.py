@@ -415,3 +415,28 @@ def test_failures_of_a_team_s_own_headings_and_words_are_issued_with_its_mapping
     ]
     kept = openpyxl.load_workbook(desk.folder / "t.result.xlsx")["Rows"]
     assert "已成行" in [cell.value for cell in kept[3]]  # the rows as they were read keep the team's words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heading", ["currency", "币种", "币别"])
+def test_a_row_in_another_currency_stays_so_until_its_currency_is_corrected_too(
+    desk: Any, workbook: Any, tickets: Any, heading: str
+) -> None:
+    rows = [row | {heading: said} for row, said in zip(tickets(2), ("CNY", "USD"), strict=True)]
+    assert desk.voucher("issue", workbook(rows), *OPTIONS, "--report", "1.json").code == 1
+    assert [row["status"] for row in desk.report("1.json")["rows"]] == ["issued", "invalid"]
+    first = desk.folder / "tickets.result.xlsx"
+
+    def amount_alone(sheet: Sheet, at: Mapping[str, int]) -> None:
+        sheet.cell(2, at["amount"]).value = 700
+
+    def both(sheet: Sheet, at: Mapping[str, int]) -> None:
+        amount_alone(sheet, at)
+        sheet.cell(2, at.get(f"{heading} (input)") or at[heading]).value = "CNY"
+
+    ends = {}
+    for number, change in enumerate((lambda *_: None, amount_alone, both), start=2):
+        book = corrected(first, desk.folder / f"{number}.xlsx", change)
+        ends[number] = desk.voucher("issue", book, *OPTIONS, "--report", f"{number}.json").code
+    assert ends == {2: 1, 3: 1, 4: 0}
+    assert [row["status"] for row in desk.report("4.json")["rows"]] == ["issued"]

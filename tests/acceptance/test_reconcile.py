@@ -392,6 +392,7 @@ def test_what_the_carrier_issued_elsewhere_is_held_and_never_sent(
         (desk.folder / "another office").mkdir()
         for name in ("o.ledger", "o.ledger.lock"):
             (desk.folder / name).rename(desk.folder / "another office" / name)
+        (desk.folder / ".local/state").rename(desk.folder / "another office/state")  # of its machine
         office = Office(desk, carrier)
         ran = office.reconcile("--statement", office.statement())
         assert ran.code == 1, ran.err

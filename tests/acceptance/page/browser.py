@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -197,8 +198,13 @@ class Window:
 
     def downloaded(self) -> Path:
         """The file that was saved last, once it is whole."""
-        self.until(lambda: any(path.suffix == ".xlsx" for path in self.downloads.iterdir()))
-        return max(self.downloads.glob("*.xlsx"), key=lambda path: path.stat().st_mtime)
+
+        def workbooks() -> list[Path]:
+            return [*self.downloads.glob("*.xlsx")]
+
+        # The browser takes the name with an empty file first.
+        self.until(lambda: workbooks() and all(map(zipfile.is_zipfile, workbooks())))
+        return max(workbooks(), key=lambda path: path.stat().st_mtime)
 
     # --- how it looks -----------------------------------------------------------------------------
 

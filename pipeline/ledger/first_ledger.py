@@ -38,9 +38,8 @@ def may_begin_first(job: Job, path: Path) -> bool:
 def check_first(path: Path, owner: Owner) -> None:
     """Raise InputProblem if a ledger lay under this path, or one of that agency lies in its folder, or in the default one."""
     path = path.resolve()
-    if noted := last_run_witness.of_path(
-        path
-    ):  # of a disk that is not mounted, say, its folder is there, and empty
+    # Of a disk that is not mounted, say, the folder that it is mounted at is there, and empty.
+    if noted := last_run_witness.of_path(path):
         raise InputProblem(
             "{path}: there is no ledger any more, though one lay there ({noted} notes its last run), and a second one would issue again what"
             " that one holds. Put it back, or mount its disk, then run again; if it has another place now, name it with --ledger; for a trial:"

@@ -70,6 +70,19 @@ def states(sent: Sent) -> list[str]:
     return [one.outcome.state for one in sent.results]
 
 
+@pytest.mark.usefixtures("own_signals")
+def test_an_interruption_between_two_sendings_of_a_run_stops_the_second(desk: Desk) -> None:
+    found: list[str] = []
+    with closing(Server(told([good] * 100))) as server:
+        run = run_to(desk, Carrier(base_url=server.url))
+        for number in (1, 2):
+            with channel_to(desk.ledger._connection) as channel:
+                found += states(send(run, channel, planned(desk, number), ROWS, Doubts()))
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert [one.tickets for one in server.log.asked] == [(ticket(1),)]
+    assert found == ["issued", "not_sent"]
+
+
 def test_requests_are_sent_and_each_ones_end_is_told(desk: Desk) -> None:
     progress: list[tuple[int, int]] = []
 

@@ -15,6 +15,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `findings`: the cells that could not be read.
 - `paid_back`: by row, in minor units below zero, what a bill's refund line says was paid back (0 for other rows).
 - `unread`: columns that are not read and that a total may be off by.
+- `said_issued`: by the heading of a column that is not ours, the rows that say there that they have a voucher.
 - `sheets`: what was read of each sheet that holds tickets, and what of it nobody sees who opens the file.
 - `warnings`: what the sheets hold that nobody sees who opens the files; `notes`: what else the reader has to tell.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
@@ -117,6 +118,7 @@ class Table:
     sheets: tuple[SheetRows, ...] = ()
     paid_back: Money | None = None
     unread: tuple[UnreadAmounts, ...] = ()
+    said_issued: Mapping[str, Mask] = field(default_factory=dict)
 
     @classmethod
     def empty(cls) -> "Table":

@@ -48,6 +48,7 @@ from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.refund_lines import take_refund_lines, told_refund_lines
 from pipeline.reading.repeated_headings import repeats, repeats_headings
+from pipeline.reading.said_issued import said_issued
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.typed_columns import as_texts, typed
@@ -464,7 +465,7 @@ def _table(gathered: Gathered) -> Table:
     notes = (*gathered.notes, *told_refund_lines(frame, paid_back), *untaken_fees(frame))
     return Table(
         frame, seen, tuple(findings), buyers, warnings(gathered.sheets), notes, gathered.letters, tuple(gathered.sheets), paid_back,
-        unread_amounts(gathered.tickets, frame, seen, gathered.currency),
+        unread_amounts(gathered.tickets, frame, seen, gathered.currency), said_issued(as_read, gathered.mapping.headings),
     )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ from pipeline.rules.auto_voucher import as_held, with_auto_decided
 from pipeline.rules.overridden_buyers import overridden
 from pipeline.rules.rows import Rows, resolve
 from pipeline.rules.rule import Rule
+from pipeline.rules.told_as_issued import told_as_issued
 from pipeline.rules.wide_bills import of_charges
 
 RULES: tuple[Rule, ...] = (
@@ -145,7 +146,12 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
         *against_ledger.issued_before(rows, held, silent, wrong, time_zone),
         *against_ledger.doubts(held, silent, time_zone),
     ]
-    notes = (*overridden(rows, table), *against_ledger.both_owed(rows, status == "ready", holdings))
+    ready = np.asarray(status == "ready", dtype=bool)
+    notes = (
+        *overridden(rows, table),
+        *against_ledger.both_owed(rows, ready, holdings),
+        *told_as_issued(rows, ready, table),
+    )
     return Verdicts(rows, status, tuple(findings), held, notes)
 
 

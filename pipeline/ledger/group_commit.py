@@ -215,7 +215,7 @@ class Writer:
         if not data:
             self._loop.remove_reader(self._channel)
             ended = message(
-                "{path}: the process that writes the ledger was ended from outside, perhaps for lack of memory; run the same command again",
+                "{path}: the process that writes the ledger was ended from outside, perhaps for lack of memory or disk space; run the same command again",
                 path=str(self._named.path),
             )
             for _ in range(max(1, len(self._handed_over))):

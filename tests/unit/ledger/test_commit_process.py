@@ -151,7 +151,7 @@ def test_when_it_is_killed_nobody_is_told_yes_and_all_is_spilled(
 
     results = written(book, work)
     assert {str(result) for result in results} == {
-        f"{book.path}: the process that writes the ledger was ended from outside, perhaps for lack of memory; run the same command again"
+        f"{book.path}: the process that writes the ledger was ended from outside, perhaps for lack of memory or disk space; run the same command again"
     }
     assert book.states() == {one: "sending", two: "planned"}
     kept = [(entry["attempt_id"], entry.get("number"), entry.get("never_sent")) for entry in book.kept()]

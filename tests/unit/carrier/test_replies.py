@@ -66,6 +66,11 @@ def test_an_invoice_is_issued_when_every_signal_agrees() -> None:
     )
 
 
+@pytest.mark.parametrize("message", ["Success", " SUCCESS", "success\n"])
+def test_a_success_in_other_letters_is_one(message: str) -> None:
+    assert said(envelope(invoice_result(), message=message)) == ("issued", "")
+
+
 @pytest.mark.parametrize("ticket_no", ["9991234567890", "999-1234567890", 9991234567890])
 def test_an_itinerary_is_issued_when_it_is_about_the_ticket_asked_for(ticket_no: Any) -> None:
     outcome = interpret(envelope(itinerary_result(ticketNo=ticket_no)), ITINERARY, CIPHER, ANSWERS)
@@ -169,6 +174,12 @@ def test_an_itinerary_needs_its_own_ticket_and_number(result: dict[str, Any]) ->
     assert said(envelope(result), ITINERARY)[0] == "unknown"
 
 
+def test_the_ticket_that_an_itinerary_is_about_is_told_whole() -> None:
+    other = "9991234567891 " * 12 + "."
+    outcome = interpret(envelope(itinerary_result(ticketNo=other)), ITINERARY, CIPHER, ANSWERS)
+    assert str(outcome.detail) == f"the answer is about another ticket ({other})"
+
+
 @pytest.mark.parametrize(
     ("reply", "request_", "words"),
     [
@@ -184,6 +195,11 @@ def test_an_itinerary_needs_its_own_ticket_and_number(result: dict[str, Any]) ->
         ),
         (envelope(invoice_result(success=False, invoiceId="", errInfo="no"), code=9999), INVOICE, "no"),
         (envelope("", code=4001, message="window closed"), INVOICE, "code 4001: window closed"),
+        (
+            envelope("", code=4001, message="far too late " * 15),
+            INVOICE,
+            f"code 4001: {'far too late ' * 15}".rstrip(),
+        ),
         (
             envelope(itinerary_result(success=False, itineraryNum="")),
             ITINERARY,

@@ -237,6 +237,42 @@ def test_only_what_reached_nobody_is_tried_again_and_not_for_ever(bench: Bench) 
     ]
 
 
+class BusyAndMore(web.Response):
+    """An answer that says busy, and so many seconds later another one, over the same connection."""
+
+    def __init__(self, later: float) -> None:
+        super().__init__(text='{"code": 5001, "message": "busy", "traceId": "b"}')
+        self._later = later
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        writer = self._payload_writer
+        assert writer is not None
+        assert writer.transport is not None
+        await super().write_eof(data)
+        another = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+        asyncio.get_running_loop().call_later(self._later, writer.transport.write, another)
+
+
+@pytest.mark.parametrize(("first_takes", "later"), [(0, 0.05), (0.5, 0.6)], ids=["soon", "as answers go"])
+def test_a_busy_answer_that_another_one_follows_proves_nothing(
+    bench: Bench, first_takes: float, later: float
+) -> None:
+    async def answer(ticket_no: str) -> web.Response:
+        if ticket_no.endswith("2"):
+            return BusyAndMore(later)
+        await asyncio.sleep(first_takes)
+        return yes(ticket_no)
+
+    bench.answers = Answers(not_processed_codes=(5001,))
+    results = bench.submit(itineraries(3), answer, concurrency=1)
+    assert states(results) == ["issued", "unknown", "issued"]
+    assert [ticket_no[-1] for ticket_no in bench.asked] == ["1", "2", "3"]
+    outcome = results[1].outcome
+    assert (outcome.reason, outcome.trace_id) == ("answer_unexplained", "b")
+    assert str(outcome.detail) == "code 5001: busy, and then another answer to the same request"
+    assert len(set(bench.peers)) == 2
+
+
 def test_what_may_have_been_issued_is_not_tried_again(bench: Bench) -> None:
     results = bench.submit(itineraries(3), lambda _: web.Response(status=500))
     assert states(results) == ["unknown"] * 3

@@ -14,6 +14,7 @@ from pipeline.model.table import (
     Mask,
     Table,
     Texts,
+    among,
 )
 from pipeline.rules import (
     against_ledger,
@@ -152,6 +153,9 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
         *against_ledger.both_owed(rows, ready, holdings),
         *told_as_issued(rows, ready, table),
     )
+    # What the ledger has decided is of the kind that it has: an ancillary charge may ask for another one by now.
+    decided = among(status, ("already_issued", "unknown", "not_sent"))
+    rows = rows.asking(as_held(rows.coded("voucher"), held, decided)) if held else rows
     return Verdicts(rows, status, tuple(findings), held, notes)
 
 

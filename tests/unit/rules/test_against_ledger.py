@@ -246,6 +246,28 @@ def test_what_a_ticket_is_bound_to_by_another_run_at_work_is_not_called_in_doubt
     assert "that another run is sending now" in found.message("voucher_conflict")
 
 
+@pytest.mark.parametrize(
+    ("cells", "held", "kind"),
+    [
+        ({**SEAT, "voucher": "itinerary"}, {"charge": "ancillary", "product": "seat"}, "invoice"),
+        (
+            {"voucher": "invoice"},
+            {"voucher": "itinerary", "state": "unknown", "reason": "no_answer"},
+            "itinerary",
+        ),
+        ({"voucher": "itinerary"}, {"state": "unknown", "reason": "run_killed", "in_hand": True}, "invoice"),
+        # A conflict says what the row asks for, beside what was issued.
+        ({"voucher": "itinerary"}, {}, "itinerary"),
+    ],
+)
+def test_what_the_ledger_decides_is_of_the_kind_that_it_has(
+    judged: Judged, holding: Make, ledger: Make, cells: dict[str, str], held: dict[str, Any], kind: str
+) -> None:
+    found = judged(cells, holdings=ledger(holding(**held)))
+    assert found.kinds == [kind]
+    assert [row.charges[0].voucher for row in found.result().rows] == [kind]
+
+
 @pytest.mark.parametrize("status", ["invalid", "waiting"])
 def test_a_charge_in_doubt_is_unknown_though_its_row_is_no_good(
     judged: Judged, holding: Make, ledger: Make, status: str

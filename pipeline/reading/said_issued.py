@@ -5,7 +5,7 @@ not ours; but nobody else may know of a voucher that was issued by hand. Where s
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from pipeline.model.columns import COLUMN
@@ -15,18 +15,10 @@ from pipeline.reading.fill_blanks import Part
 from pipeline.reading.heading_meanings import normal
 from pipeline.reading.statement_words import STATEMENT_COLUMNS
 
-_NUMBERS = frozenset(
-    normal(word) for name in ("invoice_number", "itinerary_number") for word in STATEMENT_COLUMNS[name]
-)
-_STATES = frozenset(
-    map(
-        normal,
-        (
-            "invoice status", "voucher status", "itinerary status", "issuing status", "发票状态", "开票状态", "行程单状态", "凭证状态", "开具状态",
-            "开票情况", "是否已开票", "是否已开", "invoiced", "invoice issued",
-        ),
-    )
-)  # fmt: skip
+#: Fewer digits are no voucher's number, but a count or a person's own note.
+_NUMBER = re.compile("[0-9](?:[ -]?[0-9]){7}")
+#: Under a heading that may be of any number: the lengths that the carrier's are seen to have (carrier-interface.md, Invoice and Itinerary result).
+_OF_ITS_SHAPE = re.compile("[0-9]{18}(?:[0-9]{2})?")
 _ISSUED = frozenset(
     map(
         folded,
@@ -35,8 +27,37 @@ _ISSUED = frozenset(
         ),
     )
 )  # fmt: skip
-#: Fewer digits are no voucher's number, but a count or a person's own note.
-_NUMBER = re.compile("[0-9](?:[ -]?[0-9]){7}")
+
+
+def _is_number(cell: Any) -> bool:
+    return bool(_NUMBER.search(shown(cell)))
+
+
+def _is_of_its_shape(cell: Any) -> bool:
+    return bool(_OF_ITS_SHAPE.fullmatch(shown(cell).strip()))
+
+
+def _is_issued(cell: Any) -> bool:
+    return folded(shown(cell)) in _ISSUED
+
+
+_NUMBERS = (
+    *STATEMENT_COLUMNS["invoice_number"], *STATEMENT_COLUMNS["itinerary_number"], "电子发票号", "数电票号", "数电票号码", "数电发票号",
+)  # fmt: skip
+_STATES = (
+    "invoice status", "voucher status", "itinerary status", "issuing status", "invoiced", "invoice issued", "issued", "发票状态", "开票状态",
+    "行程单状态", "凭证状态", "开具状态", "开票情况", "开票", "是否已开票", "是否已开",
+)  # fmt: skip
+#: By heading, what in a cell says so.
+_SAYS: dict[str, Callable[[Any], bool]] = {
+    normal(word): says
+    for says, words in (
+        (_is_of_its_shape, STATEMENT_COLUMNS["number"]),
+        (_is_number, _NUMBERS),
+        (_is_issued, _STATES),
+    )
+    for word in words
+}
 
 
 def said_issued(as_read: Part, own: Container[str]) -> Mapping[str, Mask]:
@@ -49,14 +70,5 @@ def _found(as_read: Part, own: Container[str]) -> Iterator[tuple[str, Mask]]:
         said = heading.removesuffix(" (input)")  # as our results have it (reporting/input_cells.py)
         if heading in COLUMN or folded(said) in own:
             continue
-        says = _is_number if normal(said) in _NUMBERS else _is_issued if normal(said) in _STATES else None
-        if says and (rows := column.where(says)).any():
+        if (says := _SAYS.get(normal(said))) and (rows := column.where(says)).any():
             yield heading, rows
-
-
-def _is_number(cell: Any) -> bool:
-    return bool(_NUMBER.search(shown(cell)))
-
-
-def _is_issued(cell: Any) -> bool:
-    return folded(shown(cell)) in _ISSUED

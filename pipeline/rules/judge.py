@@ -154,8 +154,8 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
         *told_as_issued(rows, ready, table),
     )
     # What the ledger has decided is of the kind that it has: an ancillary charge may ask for another one by now.
-    decided = among(status, ("already_issued", "unknown", "not_sent"))
-    rows = rows.asking(as_held(rows.coded("voucher"), held, decided)) if held else rows
+    by_ledger = among(status, ("already_issued", "unknown", "not_sent"))
+    rows = rows.asking(as_held(rows.coded("voucher"), held, by_ledger)) if held else rows
     return Verdicts(rows, status, tuple(findings), held, notes)
 
 

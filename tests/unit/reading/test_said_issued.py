@@ -26,7 +26,9 @@ def _table(path: Path, heading: str, said: list[str], own: dict[str, str] | None
     return assemble([(path, read_sheets(path))], mapping=ColumnMap(headings=own or {}))
 
 
-@pytest.mark.parametrize("heading", ["发票号码", "Invoice No.", "行程单号", "发票号码 (Invoice No)"])
+@pytest.mark.parametrize(
+    "heading", ["发票号码", "Invoice No.", "行程单号", "发票号码 (Invoice No)", "数电票号码"]
+)
 def test_a_voucher_s_number_says_it(tmp_path: Path, heading: str) -> None:
     said = _table(tmp_path / "a.csv", heading, NUMBERS + NO_NUMBERS).said_issued
     assert {name: np.flatnonzero(rows).tolist() for name, rows in said.items()} == {heading: [0, 1, 2, 3]}

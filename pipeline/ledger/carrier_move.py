@@ -28,16 +28,25 @@ def check_move(path: Path, old: Owner, to: Owner) -> None:
 
 
 def obstacle(old: Owner, to: Owner) -> Message:
-    """What is against a move that is none, or one between a trial and a real carrier; nothing if nothing is."""
+    """What is against a move that is none, or one between a trial and a real carrier; nothing if nothing is.
+
+    At an address of this machine may be a trial, or a real carrier that is reached through a tunnel; a sandbox is always a trial.
+    """
     if old == to:
         return message("belongs to {to} already; name the new address in the profile (base_url)", to=to.told)
-    if _is_trial(old) and not _is_trial(to):
+    if old.is_sandbox and not to.is_sandbox:
         return message(
             "is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and"
             " would never be; begin a ledger of its own for the carrier with --new-ledger",
             old=old.told,
         )
-    if _is_trial(to) and not _is_trial(old):
+    if _is_on_this_machine(old) and not _is_on_this_machine(to):
+        return message(
+            "is the ledger of a trial ({old}), whose vouchers no real carrier has issued: begin a ledger of its own for the carrier with --new-ledger."
+            " If a real carrier was reached there, through a tunnel, go on reaching it there, or a new ledger would issue everything again",
+            old=old.told,
+        )
+    if (to.is_sandbox and not old.is_sandbox) or (_is_on_this_machine(to) and not _is_on_this_machine(old)):
         return message(
             "is the ledger of a real carrier ({old}) and is not to be used for trials ({to}), which"
             " would mark real charges as issued; check the profile (base_url), and give the trial a"
@@ -48,8 +57,8 @@ def obstacle(old: Owner, to: Owner) -> Message:
     return NOTHING
 
 
-def _is_trial(owner: Owner) -> bool:
-    """Whether the owner is a sandbox: plain http is for loopback alone (interface.md, Carrier profile)."""
+def _is_on_this_machine(owner: Owner) -> bool:
+    """Whether it is reached by plain http, which is for loopback alone (interface.md, Carrier profile), or within a run."""
     return urlsplit(owner.base_url).scheme != "https"
 
 

@@ -91,6 +91,12 @@ def merge(asked: Merge, tell: Callable[[Message], None]) -> None:
     rounds = [read_round(path, given, mapping, currency) for path in once.values()]
     found = corrections(original.held, asked.original, [one for one in rounds if one])
     files = joined(path.name for path in once.values())
+    if unplaced := sorted(given & found.others.keys()):
+        raise InputProblem(
+            "{files}: one of the columns file, sheet and row is gone from Failures, which say where its rows stood in {original}; take the"
+            " result as it was written, and correct it there",
+            files=joined(unplaced), original=asked.original.name,
+        )  # fmt: skip
     if found.others and not found.listed:
         raise InputProblem(
             "{files}: made of {others}, not of {original}; give that workbook, under the name that it had",

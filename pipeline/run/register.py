@@ -56,7 +56,8 @@ def registered(job: Job, wanted: Wanted, lang: Lang, note: Note) -> tuple[list[P
 def _read(job: Job, wanted: Wanted, note: Note) -> Register:
     month = month_of(wanted.month)
     days = (month.first, month.last) if month else None
-    with existing_ledger(job, None if job.ledger else job.owner) as ledger:
+    # Its months and its currency are the profile's: where one is named, it has to be of the ledger's carrier.
+    with existing_ledger(job, job.owner if job.names_carrier or not job.ledger else None) as ledger:
         ledger.note_gap(note)
         ledger.note_doubt(note)
         ledger.as_of_now()

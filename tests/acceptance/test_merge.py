@@ -268,6 +268,13 @@ def twice(_: Any, result: Path) -> None:
     book.save(result)
 
 
+def without_its_places(_: Any, result: Path) -> None:
+    book = openpyxl.load_workbook(result)
+    sheet = book["Failures"]
+    sheet.delete_cols([cell.value for cell in sheet[1]].index("row") + 1)
+    book.save(result)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "original", "told"),
@@ -278,6 +285,14 @@ def twice(_: Any, result: Path) -> None:
             ("tickets.xlsx, Tickets, row 3", "passenger_name B3", "SOMEBODY/ELSE"),
         ),
         (renamed, "other.xlsx", ("made of tickets.xlsx, not of other.xlsx",)),
+        (
+            without_its_places,
+            "tickets.xlsx",
+            (
+                "tickets.result.xlsx: one of the columns file, sheet and row is gone from Failures",
+                "in tickets.xlsx;",
+            ),
+        ),
         (twice, "tickets.xlsx", ("Failures, row 2", "Failures, row 4", "take file, sheet and row out")),
         (
             lambda desk, _: (desk.folder / "fixed.xlsx").touch(),
@@ -287,7 +302,7 @@ def twice(_: Any, result: Path) -> None:
         (lambda desk, _: (desk.folder / "t.csv").touch(), "t.csv", ("t.csv", "save it as .xlsx")),
         (lambda *_: None, "tickets.result.xlsx", ("tickets.result.xlsx: is a result itself",)),
     ],
-    ids=["edited", "renamed", "twice", "there", "csv", "result"],
+    ids=["edited", "renamed", "no places", "twice", "there", "csv", "result"],
 )
 def test_where_it_can_not_be_sure_nothing_is_written_and_it_says_why(
     desk: Any, issued: Path, before: Line, original: str, told: tuple[str, ...]

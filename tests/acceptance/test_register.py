@@ -225,3 +225,13 @@ def test_what_can_not_be_written_is_refused(month: Any, given: tuple[str, ...], 
     ran = office.desk.voucher("register", *office.common, *given)
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_the_profile_that_says_a_month_s_days_has_to_be_of_the_ledger_s_carrier(month: Any) -> None:
+    office, _ = month
+    (office.desk.folder / "other.toml").write_text(
+        '[carrier]\nbase_url = "http://127.0.0.1:1"\ntime_zone = "America/New_York"\n', encoding="utf-8"
+    )
+    ran = office.desk.voucher("register", *office.common, "--profile", "other.toml")
+    assert ran.code == 2
+    assert "belongs to" in ran.err

@@ -60,7 +60,9 @@ def test_a_move_back_is_a_move_of_its_own(book: Any) -> None:
         (REAL, REAL, "belongs to .* already"),
         (OWNER, REAL, "ledger of a trial"),
         (sandbox_owner("DEMO"), REAL, "ledger of a trial"),
+        (sandbox_owner("DEMO"), OWNER, "ledger of a trial"),
         (REAL, OWNER, "ledger of a real carrier"),
+        (OWNER, sandbox_owner("DEMO"), "ledger of a real carrier"),
     ],
 )
 def test_moves_that_are_refused(old: Owner, to: Owner, told: str) -> None:

@@ -256,6 +256,7 @@ def test_once_key_and_address_were_accepted_their_refusal_proves_nothing_and_sto
     assert (before.state, before.stop) == ("not_sent", True)
     after = interpret(REFUSALS[seen], INVOICE, CIPHER, ANSWERS, Before(accepted=True))
     assert (after.state, after.reason, after.stop) == ("unknown", "answer_unexplained", True)
+    assert after.trace_id == before.trace_id == ("t" if seen.startswith("code") else "")
     assert str(after.detail).startswith(f"{seen}, though key and address were accepted before in this run")
     assert "check" not in str(after.detail)
 
@@ -607,7 +608,13 @@ def test_a_yes_that_is_no_clean_json_is_no_proof_of_a_no_either(
 
 @pytest.mark.parametrize("status", [404, 429])
 @pytest.mark.parametrize(
-    "page", [b"", b"Too Many Requests", b"<script>$.ajax({'code': 200, \"success\": f})</script>"]
+    "page",
+    [
+        b"",
+        b"Too Many Requests",
+        b"<script>$.ajax({'code': 200, \"success\": f})</script>",
+        b'\r\n <p>"success"</p> ',
+    ],
 )
 def test_a_page_of_something_on_the_way_says_nothing_of_success(status: int, page: bytes) -> None:
     assert said(Answered(status, page))[0] == "not_sent"

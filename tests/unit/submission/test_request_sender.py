@@ -851,6 +851,13 @@ def test_every_attempts_end_is_told(bench: Bench) -> None:
     assert last == (request, 2, result.outcome)
 
 
+def test_of_requests_that_were_never_attempted_no_end_is_told(bench: Bench) -> None:
+    first, *others = itineraries(3)
+    results = bench.submit([first, *others], lambda _: web.Response(status=403), concurrency=1)
+    assert [result.outcome.reason for result in results] == ["key_refused", "run_stopped", "run_stopped"]
+    assert [told[0] for told in bench.ended] == [first]
+
+
 def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench: Bench) -> None:
     """One waits for its next attempt, a long time; the other is told that the key is refused."""
 

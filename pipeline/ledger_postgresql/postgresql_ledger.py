@@ -152,10 +152,6 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
         """Have nothing more of a run claimed, by anybody, from when this returns; the first reason is kept."""
         self._one("SELECT voucher.stop_run(%s, %s)", run, to_text(why))
 
-    def lift(self, run: int) -> None:
-        """Let a run that was stopped go on."""
-        self._one("SELECT voucher.stop_run(%s, '')", run)
-
     def end(self, run: int, exit_code: int, stopped_by: Iterable[RunPerson] = ()) -> None:
         """Record how a run ended, and who stopped it, and forget what was not sent. Refused while any of it is being sent."""
         with as_problem(), self._connection.transaction():
@@ -177,18 +173,11 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
         """Say what the answers come to that workers recorded and did not come to interpret."""
         read_answers(self._connection, meaning, note)
 
-    def sweep(self) -> int:
-        """What workers were sending that have been silent for a lease is unknown from now on; how many attempts that were."""
-        return self._count("SELECT voucher.sweep()")
-
     def declare_dead(self, worker: uuid.UUID, by: str, how: str) -> int:
         """Record that somebody has seen a worker dead, and how; what it was sending is unknown then, so many attempts."""
-        return self._count("SELECT voucher.declare_dead(%s, %s, %s)", worker, by, how)
+        lost: int = self._one("SELECT voucher.declare_dead(%s, %s, %s)", worker, by, how)
+        return lost
 
     def open_claims(self) -> bool:
         """Let claims be made after a start of the server, where everybody has vouched and a lease has passed; whether they are open."""
         return bool(self._one("SELECT voucher.open_claims()"))
-
-    def _count(self, sql: str, *given: Any) -> int:
-        found: int = self._one(sql, *given)
-        return found

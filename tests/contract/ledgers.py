@@ -262,6 +262,10 @@ class Shared:
     def late(self, attempt_id: int, outcome: Outcome) -> None:
         self.worker.late(attempt_id, outcome)
 
+    def sweep(self) -> int:
+        lost: int = self.operations._one("SELECT voucher.sweep()")
+        return lost
+
     def sender_dies(self) -> None:
         self.operations.declare_dead(self.worker.worker, "the test", "it is gone")
         self.worker = Worker(self.connect("worker"))

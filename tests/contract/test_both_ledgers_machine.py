@@ -587,12 +587,9 @@ class BothLedgers(RuleBasedStateMachine):
 
     @precondition(lambda self: self.is_shared)
     @rule()
-    def stop_or_lift(self) -> None:
-        if self.model.stopped:
-            self.ledger.operations.lift(self.ledger.run)
-        else:
-            self.ledger.operations.stop(self.ledger.run, verbatim("enough"))
-        self.model.stopped = not self.model.stopped
+    def stop(self) -> None:
+        self.ledger.operations.stop(self.ledger.run, verbatim("enough"))
+        self.model.stopped = True
 
     @precondition(lambda self: self.is_shared and self.model.of("sending"))
     @rule()

@@ -91,7 +91,7 @@ def sends_the_rest(ledger: Shared, sent: list[str]) -> None:
 
 
 def settled_as_not_issued(ledger: Shared) -> None:
-    ledger.operations.sweep()
+    ledger.sweep()
     for (attempt_id,) in ledger.rows(
         "SELECT attempt_id FROM attempt WHERE state = 'unknown' AND number = ''"
     ):
@@ -264,12 +264,12 @@ def test_a_silent_workers_requests_are_unknown_and_it_claims_nothing_more(begin_
     ledger = begin_shared(SHORT)
     first, second = ledger.plan(invoice(charge(1)), invoice(charge(2)))
     ledger.worker.turn([], ledger.run, 1)
-    assert ledger.operations.sweep() == 0
+    assert ledger.sweep() == 0
     time.sleep(SILENT)
     with pytest.raises(WorkerGone):
         ledger.worker.turn([], ledger.run, 1)
     assert ledger.worker.heartbeat(ledger.connect("worker")) == "silent"
-    assert (ledger.operations.sweep(), ledger.operations.sweep()) == (1, 0)
+    assert (ledger.sweep(), ledger.sweep()) == (1, 0)
     ((detail,),) = ledger.rows("SELECT detail FROM attempt WHERE reason = 'run_killed'")
     assert str(from_text(detail)) == "whoever was sending it was killed, or was not heard for too long"
     assert ledger.states() == {first: "unknown", second: "planned"}
@@ -288,7 +288,7 @@ def test_a_worker_that_is_heard_keeps_what_it_is_sending(begin_shared: Begin) ->
     while time.monotonic() < until:
         assert ledger.worker.heartbeat(by) == "on"
         time.sleep(SHORT.lease / 4)
-    assert ledger.operations.sweep() == 0
+    assert ledger.sweep() == 0
     assert ledger.record(Ended(first, issued("N1"))) == [issued("N1")]
 
 
@@ -314,10 +314,10 @@ def test_without_that_something_is_left_that_nobody_answers_for(
     ledger.plan(invoice(charge(1)), invoice(charge(2)))
     ledger.worker.turn([], ledger.run, 1)
     time.sleep(SILENT)
-    ledger.operations.sweep()
+    ledger.sweep()
     with suppress(WorkerGone):
         ledger.worker.turn([], ledger.run, 1)
-    ledger.operations.sweep()
+    ledger.sweep()
     assert "sending" in ledger.states().values()
 
 
@@ -409,7 +409,7 @@ def test_evidence_has_to_be_about_a_moment_that_is_late_enough(begin_shared: Beg
     ledger.plan(invoice(charge(1)))
     (first,) = ledger.claim(1)
     time.sleep(SILENT)
-    ledger.operations.sweep()
+    ledger.sweep()
     ((sending_at,),) = ledger.rows("SELECT sending_at FROM attempt")
     late_enough = sending_at + timedelta(seconds=SHORT.settle_after)
     time.sleep(SHORT.settle_after)

@@ -149,8 +149,6 @@ def test_nothing_is_claimed_from_when_a_stop_has_returned(begin_shared: Begin) -
     ledger.operations.stop(ledger.run, verbatim("another reason"))
     assert ledger.claim(3) == []
     assert "refused" in ledger.rows("SELECT stopped FROM run")[0][0]
-    ledger.operations.lift(ledger.run)
-    assert ledger.claim(3) == planned[1:]
 
 
 def test_a_stop_waits_for_a_claim_that_is_under_way(begin_shared: Begin) -> None:

@@ -516,7 +516,7 @@ class Office:
     def look_after(self) -> None:
         """What people and workers do now and then."""
         self.bury_the_dead()
-        self.ledger.operations.sweep()
+        self.ledger.sweep()
         if self.size.longest:
             self.vouch_for_the_silent()
         self.ledger.operations.open_claims()

@@ -20,9 +20,9 @@ def note_within(folder: Path, month: str, by: str, said: Message) -> None:
     )
 
 
-def changes(folder: Path, month: str, most: int = 50) -> list[tuple[float, str, Message]]:
+def changes(folder: Path, month: str) -> list[tuple[float, str, Message]]:
     """(when, who, what) of the last changes, the newest first."""
     found = connected(folder).execute(
-        "SELECT at, by, said FROM change WHERE month = ? ORDER BY rowid DESC LIMIT ?", (month, most)
+        "SELECT at, by, said FROM change WHERE month = ? ORDER BY rowid DESC LIMIT 50", (month,)
     )
     return [(at, by, from_text(said)) for at, by, said in found]

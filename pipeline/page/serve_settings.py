@@ -13,9 +13,6 @@ from pipeline.model.job import Job
 from pipeline.model.profile import Owner, Profile, Secrets
 from pipeline.model.server_address import is_server, server_name
 
-#: Where the page listens unless told otherwise (interface.md, The page).
-DEFAULT_LISTEN = "127.0.0.1:8750"
-
 #: Months that nobody has changed for so many days are taken out with their files: a voucher can be asked for no longer than a year.
 KEEP_DAYS = 400
 

@@ -1,7 +1,8 @@
 """Every route of the page, with the least role that may use it: the one table, by which everything is checked."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
@@ -25,8 +26,10 @@ from pipeline.page import (
     view_static,
     view_ticket,
     view_unknown,
+    view_work,
 )
 from pipeline.page.visitor import Role
+from pipeline.page.work import Kind
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,13 @@ class Route:
     handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     least: Role | None
     background: bool = False
+
+
+def _of_work(path: str, kinds: Collection[Kind], least: Role) -> Iterator[Route]:
+    """How work of these kinds stands, and the files that it wrote."""
+    live, file = partial(view_work.live, kinds=kinds), partial(view_work.file, kinds=kinds)
+    yield Route("GET", f"{path}/{{work}}/live", live, least, background=True)
+    yield Route("GET", f"{path}/{{work}}/{{name}}", file, least)
 
 
 ROUTES = (
@@ -87,19 +97,16 @@ ROUTES = (
     Route("POST", "/reconcile", view_reconcile.reconcile, Role.APPROVER),
     Route("GET", "/reconcile/statement.csv", view_reconcile.made_up_statement, Role.VIEWER),
     Route("GET", "/reconcile/{work}", view_reconcile.reconciliation, Role.VIEWER),
-    Route("GET", "/reconcile/{work}/live", view_reconcile.reconciliation_live, Role.VIEWER, background=True),
-    Route("GET", "/reconcile/{work}/{name}", view_reconcile.reconciliation_file, Role.VIEWER),
+    *_of_work("/reconcile", view_reconcile.KINDS, Role.VIEWER),
     Route("GET", "/itineraries", view_itineraries.itineraries, Role.VIEWER),
     Route("POST", "/itineraries", view_itineraries.collect, Role.APPROVER),
     Route("GET", "/itineraries/{work}", view_itineraries.collection, Role.VIEWER),
     Route("POST", "/itineraries/{work}/again", view_itineraries.collect_again, Role.APPROVER),
-    Route("GET", "/itineraries/{work}/live", view_itineraries.collection_live, Role.VIEWER, background=True),
-    Route("GET", "/itineraries/{work}/{name}", view_itineraries.collection_file, Role.VIEWER),
+    *_of_work("/itineraries", view_itineraries.KINDS, Role.VIEWER),
     Route("GET", "/register", view_register.register_form, Role.VIEWER),
     Route("GET", "/register/download", view_register.download, Role.VIEWER),
     Route("GET", "/register/{work}", view_register.register, Role.VIEWER),
-    Route("GET", "/register/{work}/live", view_register.register_live, Role.VIEWER, background=True),
-    Route("GET", "/register/{work}/{name}", view_register.register_file, Role.VIEWER),
+    *_of_work("/register", view_register.KINDS, Role.VIEWER),
     Route("GET", "/tickets", view_ticket.search, Role.VIEWER),
     Route("GET", "/tickets/{ticket}", view_ticket.ticket, Role.VIEWER),
     Route("GET", "/runs", view_runs.runs, Role.VIEWER),
@@ -109,7 +116,6 @@ ROUTES = (
     Route("POST", "/ledger/gap", view_ledger.mark_gap, Role.ADMINISTRATOR),
     Route("POST", "/ledger/gap/close", view_ledger.close_gap, Role.ADMINISTRATOR),
     Route("GET", "/ledger/{work}", view_ledger.ledger_work, Role.ADMINISTRATOR),
-    Route("GET", "/ledger/{work}/live", view_ledger.work_live, Role.ADMINISTRATOR, background=True),
-    Route("GET", "/ledger/{work}/{name}", view_ledger.work_file, Role.ADMINISTRATOR),
+    *_of_work("/ledger", view_ledger.KINDS, Role.ADMINISTRATOR),
 )
 BACKGROUND = frozenset((route.method, route.path) for route in ROUTES if route.background)

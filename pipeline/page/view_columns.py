@@ -17,7 +17,7 @@ from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
 from pipeline.page.uploads import fields, whole_number
 from pipeline.page.view_month import asked_for
-from pipeline.page.view_work import ended
+from pipeline.page.view_work import ended, live_of_month
 from pipeline.page.visitor import Visitor, visitor_of
 from pipeline.page.vocabulary import Words
 from pipeline.reporting.columns_file_text import mapping_text
@@ -67,14 +67,7 @@ def _begin(settings: ServeSettings, month: Month, by: str) -> work.Work:
 
 async def columns_live(request: web.Request) -> web.StreamResponse:
     """For the script: whether it is found out."""
-    month = await asked_for(request)
-    finding = await asyncio.to_thread(work.newest, request.app[SETTINGS].folder, month.id, "survey")
-    if finding is None:
-        raise Refused(404, message("There is no such work; it may have been removed."))
-    response = shown(request, "work_on.html", work=finding)
-    if not finding.is_on:
-        response.headers["X-Reload"] = "1"
-    return response
+    return await live_of_month(request, "survey")
 
 
 async def change(request: web.Request) -> web.StreamResponse:

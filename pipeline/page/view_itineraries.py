@@ -14,7 +14,7 @@ from pipeline.page.month_files import Form, received
 from pipeline.page.months import Overtaken
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
-from pipeline.page.view_work import ended, file, live, work_asked_for
+from pipeline.page.view_work import ended, work_asked_for
 from pipeline.page.visitor import Visitor, visitor_of
 from pipeline.run.itineraries_received import itineraries_received
 
@@ -79,13 +79,3 @@ async def collect_again(request: web.Request) -> web.StreamResponse:
 
     again = await asyncio.to_thread(begun)
     raise see_other(f"/itineraries/{(await ended(request, again)).id}")
-
-
-async def collection_live(request: web.Request) -> web.StreamResponse:
-    """How it stands, for the script."""
-    return await live(request, KINDS)
-
-
-async def collection_file(request: web.Request) -> web.StreamResponse:
-    """Its workbook, to be saved."""
-    return await file(request, KINDS)

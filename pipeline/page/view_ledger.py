@@ -14,7 +14,7 @@ from pipeline.page.html import see_other, shown
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.uploads import typed
-from pipeline.page.view_work import ended, file, live, work_asked_for
+from pipeline.page.view_work import ended, work_asked_for
 from pipeline.page.visitor import visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("ledger_check", "backup", "gap")
@@ -91,13 +91,3 @@ async def close_gap(request: web.Request) -> web.StreamResponse:
         raise Refused(400, message("Say what the carrier's complete statement over that time showed."))
     anyway = await typed(request, "anyway") == "1"
     return await _begin(request, "gap", step="close", evidence=evidence, anyway=anyway)
-
-
-async def work_live(request: web.Request) -> web.StreamResponse:
-    """How it stands, for the script."""
-    return await live(request, KINDS)
-
-
-async def work_file(request: web.Request) -> web.StreamResponse:
-    """A backup, to be saved."""
-    return await file(request, KINDS)

@@ -16,7 +16,7 @@ from pipeline.page.month_files import Form, is_workbook, received
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
 from pipeline.page.view_month import attachment
-from pipeline.page.view_work import ended, file, live, work_asked_for
+from pipeline.page.view_work import ended, work_asked_for
 from pipeline.page.visitor import Visitor, visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("reconcile",)
@@ -101,13 +101,3 @@ async def reconciliation(request: web.Request) -> web.StreamResponse:
 def _in_doubt(settings: ServeSettings) -> list[months.Month]:
     """The months that had requests of unknown outcome when they were judged or sent: what was settled shows there once they are judged again."""
     return [one for one in months.all_months(settings.folder) if one.plan and one.plan.unknown]
-
-
-async def reconciliation_live(request: web.Request) -> web.StreamResponse:
-    """How it stands, for the script."""
-    return await live(request, KINDS)
-
-
-async def reconciliation_file(request: web.Request) -> web.StreamResponse:
-    """Its workbook, to be saved."""
-    return await file(request, KINDS)

@@ -11,7 +11,7 @@ from pipeline.page.html import see_other, shown
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.view_month import attachment
-from pipeline.page.view_work import ended, file, live, work_asked_for, written
+from pipeline.page.view_work import ended, work_asked_for, written
 from pipeline.page.visitor import visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("register",)
@@ -47,13 +47,3 @@ async def download(request: web.Request) -> web.StreamResponse:
 async def register(request: web.Request) -> web.StreamResponse:
     """A register that is being made, or was."""
     return shown(request, "register_made.html", work=await work_asked_for(request, KINDS))
-
-
-async def register_live(request: web.Request) -> web.StreamResponse:
-    """How it stands, for the script."""
-    return await live(request, KINDS)
-
-
-async def register_file(request: web.Request) -> web.StreamResponse:
-    """The register, to be saved."""
-    return await file(request, KINDS)

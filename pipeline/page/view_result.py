@@ -4,14 +4,12 @@ import asyncio
 
 from aiohttp import web
 
-from pipeline.model.message import message
 from pipeline.page import work
-from pipeline.page.html import see_other, shown
+from pipeline.page.html import see_other
 from pipeline.page.months import Month, Overtaken
-from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.view_month import asked_for
-from pipeline.page.view_work import ended
+from pipeline.page.view_work import ended, live_of_month
 from pipeline.page.visitor import visitor_of
 
 
@@ -34,11 +32,4 @@ def _check_may_be_written(month: Month) -> None:
 
 async def live(request: web.Request) -> web.StreamResponse:
     """For the script: whether it is written."""
-    month = await asked_for(request)
-    standing = await asyncio.to_thread(work.newest, request.app[SETTINGS].folder, month.id, "result")
-    if standing is None:
-        raise Refused(404, message("There is no such work; it may have been removed."))
-    response = shown(request, "work_on.html", work=standing)
-    if not standing.is_on:
-        response.headers["X-Reload"] = "1"
-    return response
+    return await live_of_month(request, "result")

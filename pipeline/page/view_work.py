@@ -12,7 +12,7 @@ from pipeline.page import work
 from pipeline.page.html import shown
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
-from pipeline.page.view_month import attachment
+from pipeline.page.view_month import asked_for, attachment
 from pipeline.page.work import Kind, Work
 
 #: Seconds that a form's answer waits for the end of what it began, so that most of it is seen at once.
@@ -35,8 +35,12 @@ async def work_asked_for(request: web.Request, kinds: Collection[Kind]) -> Work:
     plain = number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS
     found = await asyncio.to_thread(look) if plain else None
     if found is None or found.kind not in kinds:
-        raise Refused(404, message("There is no such work; it may have been removed."))
+        raise _no_such_work()
     return found
+
+
+def _no_such_work() -> Refused:
+    return Refused(404, message("There is no such work; it may have been removed."))
 
 
 async def ended(request: web.Request, begun: Work, patience: float = PATIENCE) -> Work:
@@ -54,7 +58,19 @@ async def ended(request: web.Request, begun: Work, patience: float = PATIENCE) -
 
 async def live(request: web.Request, kinds: Collection[Kind]) -> web.StreamResponse:
     """For the script: what is told while it is on; when it has ended, that the page is to be loaded again."""
-    standing = await work_asked_for(request, kinds)
+    return _live(request, await work_asked_for(request, kinds))
+
+
+async def live_of_month(request: web.Request, kind: Kind) -> web.StreamResponse:
+    """The same of the newest work of a kind on the month that the address names."""
+    month = await asked_for(request)
+    standing = await asyncio.to_thread(work.newest, request.app[SETTINGS].folder, month.id, kind)
+    if standing is None:
+        raise _no_such_work()
+    return _live(request, standing)
+
+
+def _live(request: web.Request, standing: Work) -> web.Response:
     response = shown(request, "work_on.html", work=standing)
     if not standing.is_on:
         response.headers["X-Reload"] = "1"

@@ -10,8 +10,8 @@ from pipeline.cli.options import (
     PROFILE,
     SANDBOX_LEDGER,
     by,
-    filled,
     options,
+    said,
 )
 from pipeline.cli.shared_ledger_subcommands import SHARED
 from pipeline.cli.stderr import LANG, LANG_OF_ALL
@@ -79,9 +79,7 @@ def export() -> None:
 )
 @_WHERE
 @by("Who says so")
-@click.option(
-    "--why", metavar="TEXT", required=True, callback=filled, help="Why, for whoever audits the ledger."
-)
+@said("--why", "Why, for whoever audits the ledger.")
 @click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
 def move_carrier() -> None:
     """Follow the carrier to its new address.
@@ -109,9 +107,7 @@ def move_carrier() -> None:
     is_flag=True,
     help="Say that nothing is missing: the ledger was moved, it is used nowhere else, and this is its latest state.",
 )
-@click.option(
-    "--why", metavar="TEXT", required=True, callback=filled, help="Why, for whoever audits the ledger."
-)
+@said("--why", "Why, for whoever audits the ledger.")
 def mark_gap() -> None:
     """Say that the ledger may lack something.
 
@@ -128,13 +124,7 @@ def mark_gap() -> None:
 )
 @_WHERE
 @by("Who compared")
-@click.option(
-    "--evidence",
-    metavar="TEXT",
-    required=True,
-    callback=filled,
-    help="What the carrier's complete statement over that time showed.",
-)
+@said("--evidence", "What the carrier's complete statement over that time showed.")
 @click.option("-y", "--yes", is_flag=True, help="Close it though no statement was compared, without asking.")
 def close_gap() -> None:
     """Say that the ledger lacks nothing after all.
@@ -154,9 +144,7 @@ def close_gap() -> None:
 @click.argument("entry", metavar="ENTRY")
 @_WHERE
 @by("Who says so")
-@click.option(
-    "--why", metavar="TEXT", required=True, callback=filled, help="Why, for whoever audits the ledger."
-)
+@said("--why", "Why, for whoever audits the ledger.")
 def withdraw() -> None:
     """Say that evidence was given by mistake.
 
@@ -173,13 +161,7 @@ def withdraw() -> None:
 @click.argument("number", metavar="NUMBER")
 @_WHERE
 @by("Who says so")
-@click.option(
-    "--evidence",
-    metavar="TEXT",
-    required=True,
-    callback=filled,
-    help="What shows that the carrier has reversed it.",
-)
+@said("--evidence", "What shows that the carrier has reversed it.")
 @click.option(
     "--red-number", default="", metavar="NUMBER", help="The number of what reversed it, where it is known."
 )

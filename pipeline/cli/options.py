@@ -83,6 +83,11 @@ def by(help_text: str) -> Callable[[Command], Command]:
     )
 
 
+def said(option: str, help_text: str) -> Callable[[Command], Command]:
+    """A few words that have to be given, for whoever audits the ledger."""
+    return click.option(option, metavar="TEXT", required=True, callback=filled, help=help_text)
+
+
 def filled(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
     """A text that says something."""
     if not text.strip():

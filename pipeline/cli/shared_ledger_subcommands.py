@@ -3,7 +3,7 @@
 import click
 
 from pipeline.cli.lazy_command import LazyCommand
-from pipeline.cli.options import LEDGER, PROFILE, by, filled, options
+from pipeline.cli.options import LEDGER, PROFILE, by, options, said
 from pipeline.cli.stderr import LANG
 
 _SERVER = options(PROFILE, LEDGER, LANG)
@@ -61,13 +61,7 @@ def workers() -> None:
 @click.argument("worker", metavar="WORKER")
 @_SERVER
 @by("Who saw it")
-@click.option(
-    "--how",
-    metavar="TEXT",
-    required=True,
-    callback=filled,
-    help="How it was seen, for whoever audits the ledger.",
-)
+@said("--how", "How it was seen, for whoever audits the ledger.")
 @click.option("-y", "--yes", is_flag=True, help="Say so without being asked.")
 def declare_dead() -> None:
     """Say that a worker was seen dead: its process is gone, or its machine is off.

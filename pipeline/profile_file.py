@@ -244,12 +244,8 @@ _CODES: dict[str, dict[str, Check]] = {
 }
 
 
-def profile_keys() -> dict[str, tuple[str, ...]]:
-    """Every key that a profile may hold, by its section as TOML has it ("carrier", "codes.fee_type")."""
-    return {section: tuple(checks) for section, checks in _checks().items()}
-
-
-def _checks() -> dict[str, dict[str, Check]]:
+def profile_keys() -> dict[str, dict[str, Check]]:
+    """Every key that a profile may hold, by its section as TOML has it ("carrier", "codes.fee_type"), and what its value must be."""
     return {name: checks for name, (_, checks) in _SECTIONS.items()} | {
         f"codes.{name}": checks for name, checks in _CODES.items()
     }
@@ -258,7 +254,7 @@ def _checks() -> dict[str, dict[str, Check]]:
 def unfit(section: str, key: str, value: Any) -> Message:
     """What the value of a key (`profile_keys`) must be, if it is not; NOTHING where it is fit."""
     try:
-        _checks()[section][key](value)
+        profile_keys()[section][key](value)
     except Unfit as problem:
         return problem.said
     return NOTHING

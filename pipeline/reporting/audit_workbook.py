@@ -159,10 +159,6 @@ def _reason(row: Mapping[str, Any], lang: Lang) -> str:
     return judged_reasons(row["reason_code"].split(), lang)
 
 
-def _told(name: str, lang: Lang) -> str:
-    return tell(name, lang)
-
-
 def _settled(state: str, lang: Lang) -> str:
     return tell("not_issued", lang) if state == "not_sent" else word(state, lang)
 
@@ -210,9 +206,9 @@ _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "held": _yes,
     "unfinished": _yes,
     "in_force": _yes,
-    "what": _told,
-    "kind": _told,
-    "role": _told,
+    "what": tell,
+    "kind": tell,
+    "role": tell,
     "settled_as": _settled,
     "seal": status_word,
     **dict.fromkeys(("voucher", "market", "header_type", "charge", "product", "state", "status"), word),

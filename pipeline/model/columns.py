@@ -315,6 +315,8 @@ COMPONENTS = {
     "ticket_fare": ("fare", "change_fee", "airport_fee", "fuel_surcharge", "other_taxes"),
     "refund": ("refund_fee", "change_fee"),
 }
+#: Those of a fare that no refund has.
+FARE_ALONE = tuple(name for name in COMPONENTS["ticket_fare"] if name not in COMPONENTS["refund"])
 
 #: The column that an ancillary product's charge has in a wide bill.
 FEES = {product.name: fee.name for product, fee in zip(PRODUCTS[1:], FEE_COLUMNS, strict=True)}

@@ -1,6 +1,7 @@
 """What a form brings: its token, its fields, and the files of one with files, which are taken as they come and bounded."""
 
 import contextlib
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import BinaryIO
 
@@ -18,6 +19,9 @@ _LONGEST_TOKEN = 200  # bytes
 _MOST_PARTS = 2_000
 _MOST_DIGITS = 10
 _MULTIPART = "multipart/form-data"
+#: A month, and a moment, as people type them.
+MONTH = re.compile(r"20\d{2}-(0[1-9]|1[0-2])")
+MOMENT = re.compile(r"20\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?")
 
 
 @contextlib.contextmanager
@@ -65,6 +69,14 @@ async def fields(request: web.Request) -> Mapping[str, str]:
 async def typed(request: web.Request, name: str) -> str:
     """A field of a form without files; "" where it is not there."""
     return (await fields(request)).get(name, "")
+
+
+def month_asked_for(request: web.Request) -> str:
+    """The month that the address names as its `month`, "" where it names none. Raises Refused for what is no month."""
+    text = request.query.get("month", "").strip()
+    if text and not MONTH.fullmatch(text):
+        raise Refused(400, message("A month is written like 2026-10."))
+    return text
 
 
 def whole_number(text: str) -> int:

@@ -1,7 +1,6 @@
 """Itinerary files: brought as they were mailed, collected, and tied to the itineraries that were issued; those that have not come."""
 
 import asyncio
-import re
 from typing import Any
 
 from aiohttp import web
@@ -14,19 +13,17 @@ from pipeline.page.month_files import Form, received
 from pipeline.page.months import Overtaken
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.uploads import month_asked_for
 from pipeline.page.view_work import ended, work_asked_for
 from pipeline.page.visitor import Visitor, visitor_of
 from pipeline.run.itineraries_received import itineraries_received
 
 KINDS: tuple[work.Kind, ...] = ("collect",)
-_MONTH = re.compile(r"20\d{2}-(0[1-9]|1[0-2])")
 
 
 async def itineraries(request: web.Request) -> web.StreamResponse:
     """What has come and what has not, of a month or of all; where files are brought, and the collections that were made here."""
-    settings, month = request.app[SETTINGS], request.query.get("month", "").strip()
-    if month and not _MONTH.fullmatch(month):
-        raise Refused(400, message("A month is written like 2026-10."))
+    settings, month = request.app[SETTINGS], month_asked_for(request)
 
     def look() -> tuple[dict[str, Any] | None, list[work.Work]]:
         work.note_ended(settings)

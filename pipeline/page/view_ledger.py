@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime
-import re
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,12 +12,11 @@ from pipeline.page import work
 from pipeline.page.html import see_other, shown
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
-from pipeline.page.uploads import typed
+from pipeline.page.uploads import MOMENT, typed
 from pipeline.page.view_work import ended, work_asked_for
 from pipeline.page.visitor import visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("ledger_check", "backup", "gap")
-_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?")
 _SHOWN = 20
 
 
@@ -74,7 +72,7 @@ async def mark_gap(request: web.Request) -> web.StreamResponse:
                 "From when on something may be missing can't be said where nothing is; clear one of them."
             ),
         )
-    if since and not _TIME.fullmatch(since):
+    if since and not MOMENT.fullmatch(since):
         raise Refused(400, message("From when on is a day and a time, such as 2026-11-20 09:30."))
     zone = ZoneInfo(request.app[SETTINGS].profile.carrier.time_zone)
     try:

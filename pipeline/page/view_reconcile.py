@@ -15,13 +15,13 @@ from pipeline.page.html import see_other, shown
 from pipeline.page.month_files import Form, is_workbook, received
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.uploads import MOMENT, MONTH
 from pipeline.page.view_month import attachment
 from pipeline.page.view_work import ended, work_asked_for
 from pipeline.page.visitor import Visitor, visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("reconcile",)
-_DAY, _MONTH = re.compile(r"20\d{2}-\d{2}-\d{2}"), re.compile(r"20\d{2}-(0[1-9]|1[0-2])")
-_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?")
+_DAY = re.compile(r"20\d{2}-\d{2}-\d{2}")
 _VOUCHERS = ("", "invoice", "itinerary")
 
 
@@ -61,9 +61,9 @@ def _wrong(said: dict[str, str]) -> Message:
         )
     if days[0] > days[1]:
         return message("The first of the days for which the statement is complete comes after the last.")
-    if said.get("made") and not _TIME.fullmatch(said["made"]):
+    if said.get("made") and not MOMENT.fullmatch(said["made"]):
         return message("When the statement was made is a day and a time, such as 2026-11-01 09:30.")
-    if said.get("month") and not _MONTH.fullmatch(said["month"]):
+    if said.get("month") and not MONTH.fullmatch(said["month"]):
         return message("A month is written like 2026-10.")
     return NOTHING
 

@@ -1,21 +1,18 @@
 """The register of vouchers: of a month or of everything, whole, by buyer or masked; made by a process of its own, then saved."""
 
 import asyncio
-import re
 
 from aiohttp import web
 
-from pipeline.model.message import message
 from pipeline.page import work
 from pipeline.page.html import see_other, shown
-from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
+from pipeline.page.uploads import month_asked_for
 from pipeline.page.view_month import attachment
 from pipeline.page.view_work import ended, work_asked_for, written
 from pipeline.page.visitor import visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("register",)
-_MONTH = re.compile(r"20\d{2}-(0[1-9]|1[0-2])")
 #: Seconds that a download waits for its register; a longer one has a page on which it appears.
 _PATIENCE = 25
 
@@ -29,9 +26,7 @@ async def register_form(request: web.Request) -> web.StreamResponse:
 async def download(request: web.Request) -> web.StreamResponse:
     """Make the register that the address asks for, and give it to be saved; where that takes long, or it is empty, its page."""
     settings, visitor, asked = request.app[SETTINGS], visitor_of(request), request.query
-    month = asked.get("month", "").strip()
-    if month and not _MONTH.fullmatch(month):
-        raise Refused(400, message("A month is written like 2026-10."))
+    month = month_asked_for(request)
     begun = await asyncio.to_thread(
         lambda: work.begin(
             settings, "register", visitor.name,

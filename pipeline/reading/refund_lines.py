@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.columns import COMPONENTS, FARE_ALONE, FEES
 from pipeline.model.message import Message, counted
 from pipeline.model.places import on_sheet
 from pipeline.model.table import Finding, Mask, Money
 from pipeline.reading import amount_cells, cells
 
-_FARE = tuple(name for name in COMPONENTS["ticket_fare"] if name not in COMPONENTS["refund"])
 #: What may have been paid back.
 _PARTS = (*COMPONENTS["ticket_fare"], *FEES.values())
 
@@ -90,11 +89,11 @@ def _is_negative(finding: Finding) -> Mask:
 
 def _refund_lines(frame: pd.DataFrame, negative: dict[str, Money], findings: Collection[Finding]) -> Mask:
     """The rows with fares or taxes below zero and none above, a fee above it, and no other charge's name."""
-    fares = [negative[name] for name in _FARE if name in negative]
+    fares = [negative[name] for name in FARE_ALONE if name in negative]
     if not fares:
         return np.zeros(len(frame), dtype=bool)
     lines = np.any([amounts < 0 for amounts in fares], axis=0) & (frame["refund_fee"].to_numpy() > 0)
-    lines &= (frame[list(_FARE)].to_numpy() == 0).all(axis=1)
+    lines &= (frame[list(FARE_ALONE)].to_numpy() == 0).all(axis=1)
     lines &= (frame["charge"].isna() | (frame["charge"] == "refund")).to_numpy(dtype=bool)
     for finding in findings:
         if finding.column == "charge":

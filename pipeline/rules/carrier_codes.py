@@ -8,7 +8,7 @@ from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Codes, Profile, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, choices, invoice
+from pipeline.rules.rule import REFUND, Example, Facts, Rule, choices, invoice
 
 _SOURCE = "carrier-interface.md, Invoice request: other values not shown"
 _SECTION = {"charge": "fee_type", "product": "product_type", "header_type": "header_type"}
@@ -44,7 +44,6 @@ _AS_SHOWN = Profile()  # only what the interface shows
 _OURS = Profile(
     codes=Codes(fee_type={"ticket_fare": "FARE", "refund": "REFUND_FEE", "ancillary": "ANCILLARY"})
 )
-_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 _SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
 
 RULES = (
@@ -53,13 +52,13 @@ RULES = (
         (
             Example(True, {"charge": "ticket_fare"}, _AS_SHOWN),
             Example(False, {"charge": "ticket_fare", "voucher": "itinerary"}, _AS_SHOWN),
-            Example(False, _REFUND, _AS_SHOWN),
+            Example(False, REFUND, _AS_SHOWN),
         ),
         lambda rows, broken, _terms: _key("charge", rows, broken),
     ),
     Rule(
         "code_not_configured", "product", _SOURCE, _no_product_type,
-        (Example(True, _SEAT, _OURS), Example(False, _REFUND, _OURS)),
+        (Example(True, _SEAT, _OURS), Example(False, REFUND, _OURS)),
         lambda rows, broken, _terms: _key("product", rows, broken),
     ),
     Rule(

@@ -7,11 +7,10 @@ purchase, lie on the day that the run judges on or before it. A refunded ticket'
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, after, ancillary, day_texts
+from pipeline.rules.rule import REFUND, Example, Facts, Rule, after, ancillary, day_texts
 from pipeline.rules.ticket_status import used
 
 _SOURCE = "interface.md, Reason codes: date_in_future"
-_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 
 
 def _flight(rows: Rows, terms: Terms) -> Mask:
@@ -34,8 +33,8 @@ RULES = (
             Example(True, {"flight_date": "2026-11-21"}),
             Example(False, {"flight_date": "2026-11-21", "ticket_status": "open"}),
             Example(True, {"flight_date": "2026-11-21", "ticket_status": "partly_used"}),
-            Example(False, {"flight_date": "2026-11-21", **_REFUND}),
-            Example(False, {"flight_date": "2026-11-21", **_REFUND, "ticket_status": "partly_used"}),
+            Example(False, {"flight_date": "2026-11-21", **REFUND}),
+            Example(False, {"flight_date": "2026-11-21", **REFUND, "ticket_status": "partly_used"}),
         ),
         lambda rows, broken, _terms: _seen(rows, "flight_date", broken),
     ),
@@ -44,7 +43,7 @@ RULES = (
         (
             Example(False, {"used_on": "2026-11-20"}),
             Example(True, {"used_on": "2026-11-21"}),
-            Example(False, {"used_on": "2026-11-21", **_REFUND}),
+            Example(False, {"used_on": "2026-11-21", **REFUND}),
         ),
         lambda rows, broken, _terms: _seen(rows, "given_used_on", broken),
     ),

@@ -7,14 +7,12 @@ tickets" for itineraries.
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Rule, ancillary, itinerary, refund
+from pipeline.rules.rule import REFUND, Example, Rule, ancillary, itinerary, refund
 
 
 def _as_itinerary(rows: Rows, _terms: Terms) -> Mask:
     return (refund(rows) | ancillary(rows)) & itinerary(rows)
 
-
-_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 
 RULES = (
     Rule(
@@ -22,10 +20,10 @@ RULES = (
         "carrier-interface.md, Issue itinerary, rule 3: only a ticket that has been used (for refunds an inference)",
         _as_itinerary,
         (
-            Example(True, {**_REFUND, "voucher": "itinerary"}),
+            Example(True, {**REFUND, "voucher": "itinerary"}),
             Example(True, {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01", "voucher": "itinerary"}),
             Example(False, {"voucher": "itinerary"}),
-            Example(False, {**_REFUND, "voucher": "auto"}),
+            Example(False, {**REFUND, "voucher": "auto"}),
         ),
     ),
 )  # fmt: skip

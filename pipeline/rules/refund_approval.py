@@ -8,7 +8,7 @@ import numpy as np
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Rule, after, refund
+from pipeline.rules.rule import REFUND, Example, Rule, after, refund
 from pipeline.rules.ticket_status import refunded
 
 
@@ -18,17 +18,15 @@ def _not_approved(rows: Rows, terms: Terms) -> Mask:
     return refund(rows) & refunded(rows) & (missing | after(rows.refund_approved_on, terms.as_of))
 
 
-_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
-
 RULES = (
     Rule(
         "refund_not_approved", "refund_approved_on",
         "carrier-interface.md, Limits: time to request refund charge, after the refund has been approved",
         _not_approved,
         (
-            Example(True, {**_REFUND, "refund_approved_on": ""}),
-            Example(False, {**_REFUND, "refund_approved_on": "2026-11-20"}),
-            Example(True, {**_REFUND, "refund_approved_on": "2026-11-21"}),
+            Example(True, {**REFUND, "refund_approved_on": ""}),
+            Example(False, {**REFUND, "refund_approved_on": "2026-11-20"}),
+            Example(True, {**REFUND, "refund_approved_on": "2026-11-21"}),
         ),
     ),
 )  # fmt: skip

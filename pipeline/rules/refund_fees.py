@@ -8,7 +8,7 @@ import numpy as np
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, money_texts
+from pipeline.rules.rule import REFUND, Example, Facts, Rule, money_texts
 
 
 def _unclear(rows: Rows, _terms: Terms) -> Mask:
@@ -20,8 +20,6 @@ def _fee_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     return {"seen": money_texts(rows.left_fee[broken]), "hint": "fee_of_used"}
 
 
-_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
-
 RULES = (
     Rule(
         "bad_choice", "ticket_status", "interface.md, Input columns: refund_fee is a component of a refund, and no used ticket has one",
@@ -29,7 +27,7 @@ RULES = (
         (
             Example(True, {"charge": "", "product": "", "amount": "", "fare": "900", "refund_fee": "50"}),
             Example(False, {"charge": "", "product": "", "amount": "900", "fare": "900", "refund_fee": "50"}),
-            Example(False, {**_REFUND, "charge": "", "product": "", "amount": "", "fare": "900", "refund_fee": "50"}),
+            Example(False, {**REFUND, "charge": "", "product": "", "amount": "", "fare": "900", "refund_fee": "50"}),
             Example(False, {"amount": "", "fare": "900", "refund_fee": "50"}),  # the row names its charge
         ),
         _fee_facts,

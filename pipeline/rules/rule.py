@@ -36,6 +36,10 @@ class Example:
     profile: Profile | None = None
 
 
+#: What a refund that may be sent changes in that row.
+REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
+
+
 def no_facts(_rows: Rows, _broken: Indices, _terms: Terms) -> Facts:
     """For messages that say only what the row itself holds."""
     return {}

@@ -7,7 +7,7 @@ invoicing), and Issue itinerary, rule 3.
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Rule, ancillary, fare, refund
+from pipeline.rules.rule import REFUND, Example, Rule, ancillary, fare, refund
 
 
 def still_open(rows: Rows) -> Mask:
@@ -45,7 +45,6 @@ def _ancillary_open(rows: Rows, _terms: Terms) -> Mask:
     return ancillary(rows) & still_open(rows)
 
 
-_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 _SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-10-01"}
 
 OF_FARES = (
@@ -72,13 +71,13 @@ OF_REFUNDS = (
         "ticket_not_refunded", "ticket_status",
         "carrier-interface.md, Terms: refund charge, issued when the ticket has been refunded",
         _refund_used,
-        (Example(True, {**_REFUND, "ticket_status": "used"}), Example(False, _REFUND)),
+        (Example(True, {**REFUND, "ticket_status": "used"}), Example(False, REFUND)),
     ),
     Rule(
         "ticket_still_open", "ticket_status",
         "carrier-interface.md, Limits: only tickets already used or already refunded",
         _refund_open,
-        (Example(True, {**_REFUND, "ticket_status": "open"}), Example(False, _REFUND)),
+        (Example(True, {**REFUND, "ticket_status": "open"}), Example(False, REFUND)),
     ),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.columns import COMPONENTS, FARE_ALONE, FEES
 from pipeline.model.encoded_column import EncodedColumn
 from pipeline.model.table import (
     Finding,
@@ -20,8 +20,6 @@ from pipeline.model.table import (
     Table,
     Texts,
 )
-
-_FARE_ALONE = tuple(name for name in COMPONENTS["ticket_fare"] if name not in COMPONENTS["refund"])
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _of_bills(frame: pd.DataFrame, wide: Mask) -> list[tuple[str, str, Money]]:
     """(charge, product, its amount in every row) of each charge that a bill may carry; 0: not in that row."""
     sums = {name: frame[list(parts)].to_numpy().sum(axis=1) for name, parts in COMPONENTS.items()}
     # A bill that does not say what became of its ticket, and has nothing but a refund's fees, is one.
-    only_fees = (frame[list(_FARE_ALONE)].to_numpy() == 0).all(axis=1) & (frame["refund_fee"].to_numpy() != 0)
+    only_fees = (frame[list(FARE_ALONE)].to_numpy() == 0).all(axis=1) & (frame["refund_fee"].to_numpy() != 0)
     refunded = (frame["ticket_status"] == "refunded").to_numpy(dtype=bool) | only_fees
     partly = (frame["ticket_status"] == "partly_used").to_numpy(dtype=bool) & ~only_fees
     fee_of_rest = np.where(wide & partly, frame["refund_fee"].to_numpy(), 0)

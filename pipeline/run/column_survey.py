@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.file_writing import PRIVATE, appear, scratch_folder, sync
-from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
@@ -18,13 +17,13 @@ from pipeline.model.survey import Answer, Entry, Lack, Question, SheetUse, Surve
 from pipeline.model.table import Table
 from pipeline.reading.columns_file import load_map, with_entries
 from pipeline.reading.columns_file_questions import entries, questions
+from pipeline.reading.heading_meanings import BUYER_NAMES
 from pipeline.reading.input_files import read_sheets, workbook_files
 from pipeline.reading.sheet_survey import survey_file
 from pipeline.reading.tickets import assemble, file_names
 from pipeline.reporting.output_paths import ANOTHER_FOLDER
 from pipeline.rules.judge import Verdicts, judge
 
-_BUYER = frozenset(column.name for column in BUYER_COLUMNS)
 #: Reasons that say that a row lacks something, and those that what it has can't be read.
 _MISSING = ("missing_value", "refund_not_approved")
 _UNREADABLE = ("bad_ticket_no", "bad_amount", "bad_date")
@@ -135,7 +134,7 @@ def _lacking(table: Table, verdicts: Verdicts) -> Iterator[tuple[str, str, int]]
     approved = table.frame["refund_approved_on"].isna().to_numpy()
     for finding in verdicts.findings:
         kind = "missing" if finding.code in _MISSING else "unreadable" if finding.code in _UNREADABLE else ""
-        column = "buyer" if finding.column in _BUYER else finding.column
+        column = "buyer" if finding.column in BUYER_NAMES else finding.column
         for line in np.unique(verdicts.rows.line[finding.rows]).tolist() if kind else ():
             if finding.code != "refund_not_approved" or approved[line]:
                 yield kind, column, line

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Misread, Reversal, Statement, StatementLine
-from pipeline.model.message import Message, Term, message
+from pipeline.model.message import Message, Term, message, terms
 from pipeline.model.places import about, on_sheet
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
@@ -48,19 +48,28 @@ def known_heading(text: str) -> object:
     return folded(text) in _OWN or meanings(text)
 
 
-def statement_layout(place: Message, sheet: Sheet, currency: str = "") -> Layout | None:
-    """Where a statement's headings stand on a sheet, with amounts in that currency ("": in any); None where it is no statement's."""
-    if _is_of_tickets(sheet):  # by its own words first: as a statement's they may have two meanings
+def statement_layout(
+    place: Message, sheet: Sheet, currency: str = "", *, named: bool = False
+) -> Layout | None:
+    """Where a statement's headings stand on a sheet, with amounts in that currency ("": in any); None where it is no statement's.
+
+    One that has columns of tickets, too, such as the passenger's, is one only where somebody says so (`named`), and it says when a voucher was issued.
+    """
+    of_tickets = _of_tickets(sheet)  # by its own words first: as a statement's they may have two meanings
+    if of_tickets and not named:
         return None
     layout = find_layout(place, sheet, _headings_of(sheet), currency=currency)
-    if layout is None or "ticket_no" not in layout.columns or TICKETS_ONLY & layout.columns.keys():
+    if layout is None or "ticket_no" not in layout.columns or not NUMBERS.keys() & layout.columns.keys():
         return None
-    return layout if NUMBERS.keys() & layout.columns.keys() else None
+    if of_tickets or TICKETS_ONLY & layout.columns.keys():
+        return layout if named and "issued_at" in layout.columns else None
+    return layout
 
 
-def _is_of_tickets(sheet: Sheet) -> bool:
+def _of_tickets(sheet: Sheet) -> set[str]:
+    """The columns that only tickets have, by the words of a sheet's first rows."""
     cells = [cell for row in sheet.rows[:_TITLE_ROWS] for cell in row if isinstance(cell, str)]
-    return any(TICKETS_ONLY & set(meanings(cell)) for cell in cells)
+    return {name for cell in cells for name in TICKETS_ONLY & set(meanings(cell))}
 
 
 def _headings_of(sheet: Sheet) -> dict[str, str]:
@@ -87,13 +96,14 @@ def _headings_of(sheet: Sheet) -> dict[str, str]:
     return own
 
 
-def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:
-    """Whether a file's content is a carrier's statement."""
+def is_statement(path: Path, sheets: Sequence[Sheet], *, named: bool = False) -> bool:
+    """Whether a file's content is a carrier's statement, or (`named`) can be one where somebody says that it is."""
     if is_result(sheets):
         return False
     for sheet in sheets:
         try:
-            if sheet.visible and sheet.rows and statement_layout(on_sheet(str(path), sheet.name), sheet):
+            place = on_sheet(str(path), sheet.name)
+            if sheet.visible and sheet.rows and statement_layout(place, sheet, named=named):
                 return True
         except InputProblem:
             if len(sheets) == 1:
@@ -102,9 +112,9 @@ def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:
 
 
 def read_statement(path: Path, profile: Profile) -> Statement:
-    """Read a statement of this carrier's whole. Raises InputProblem naming the file and the cure if it is none."""
+    """Read a statement of this carrier's that somebody named, whole. Raises InputProblem naming the file and the cure if it is none."""
     before = origin_of(path)
-    statement = statement_of(path, read_sheets(path, known_heading), profile, before)
+    statement = statement_of(path, read_sheets(path, known_heading), profile, before, named=True)
     if origin_of(path) != before:
         raise InputProblem(
             "{file}: was written to while it was read; let that end, and run again", file=str(path)
@@ -112,9 +122,18 @@ def read_statement(path: Path, profile: Profile) -> Statement:
     return statement
 
 
-def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: Origin) -> Statement:
-    """The statement in sheets that are read already from that origin."""
-    if not is_statement(path, sheets):
+def statement_of(
+    path: Path, sheets: Sequence[Sheet], profile: Profile, origin: Origin, *, named: bool = False
+) -> Statement:
+    """The statement in sheets that are read already from that origin; `named`: somebody says that it is one."""
+    if not is_statement(path, sheets, named=named):
+        if of_tickets := {name for sheet in sheets if sheet.visible for name in _of_tickets(sheet)}:
+            raise InputProblem(
+                "{file}: is no carrier's statement: it has columns of tickets ({columns}), and none beside a ticket's and a voucher's number that"
+                " says when the voucher was issued (issued_at)",
+                file=str(path),
+                columns=terms(sorted(of_tickets)),
+            )
         raise InputProblem(
             "{file}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a"
             " statement has voucher, number, ticket_no, charge, amount, issued_at and buyer",
@@ -122,7 +141,7 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
         )
     refuse_far(path, sheets)
     zone, words = ZoneInfo(profile.carrier.time_zone), Words.of(profile)
-    laid_out = list(_laid_out(path, sheets, words.currency))
+    laid_out = list(_laid_out(path, sheets, words.currency, named=named))
     said = [
         one
         for sheet, layout in laid_out
@@ -147,14 +166,17 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
     )  # fmt: skip
 
 
-def _laid_out(path: Path, sheets: Sequence[Sheet], currency: str) -> Iterator[tuple[Sheet, Layout | None]]:
+def _laid_out(
+    path: Path, sheets: Sequence[Sheet], currency: str, *, named: bool
+) -> Iterator[tuple[Sheet, Layout | None]]:
     """Each sheet with its headings, None where it is no statement's or nobody sees it.
 
     Headings that mean two things on one sheet stop the whole: that sheet may list anything.
     """
     for sheet in sheets:
         read = sheet.visible and sheet.rows
-        yield sheet, statement_layout(on_sheet(str(path), sheet.name), sheet, currency) if read else None
+        place = on_sheet(str(path), sheet.name)
+        yield sheet, statement_layout(place, sheet, currency, named=named) if read else None
 
 
 def _kinds(sheet: Sheet, layout: Layout) -> set[str]:

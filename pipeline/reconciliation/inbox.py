@@ -194,6 +194,12 @@ class _Reader:
             return found
         if not is_result(sheets) or has_failures(sheets):
             table = assemble([(path, sheets)], self.buyers, self.mapping, self.profile.carrier.currency)
+            if table.said_issued and is_statement(path, sheets, named=True):
+                raise InputProblem(
+                    "{file}: may be tickets, or a carrier's statement: it has columns of tickets, and says which vouchers were issued and when. Nothing of"
+                    " it is sent. Give it with --statement; if its rows are to be issued, to voucher issue",
+                    file=str(path),
+                )
             found.batches.append(Batch(table, path, origin.sha256, before))
         elif not answers:
             found.spent.append((path, origin.sha256))

@@ -25,7 +25,7 @@ def told_apart(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path
             itineraries.append(path)
             continue
         sheets = read_sheets(path, lambda text: known_heading(text) or meanings(text))
-        listed, answered = is_statement(path, sheets), bool(unknown_sheets(sheets))
+        listed, answered = is_statement(path, sheets, named=True), bool(unknown_sheets(sheets))
         if not (listed or answered):
             raise InputProblem(
                 "{file}: is neither a statement of the carrier's nor a result with a sheet Unknown; tickets are uploaded to a month",

@@ -226,6 +226,30 @@ def test_a_statement_from_the_future_is_left_and_proves_nothing(
 
 
 @pytest.mark.slow
+def test_what_may_be_tickets_or_a_statement_is_left_and_nothing_of_it_is_sent(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    listed = {"发票号码": "900000000000000911", "开票日期": "2026-11-02"}
+    book = workbook([{**row, **listed} for row in tickets(2)], name="listed.xlsx")
+    shutil.copy(book, inbox)
+    shutil.copy(
+        workbook([{**row, "发票号码": "", "开票日期": ""} for row in tickets(1)], name="bill.xlsx"), inbox
+    )
+    at_rest(*inbox.iterdir())
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 1, ran.err
+        assert "listed.xlsx: may be tickets, or a carrier's statement" in ran.err
+        assert [line["ticket_no"] for line in carrier.issued()] == [tickets(1)[0]["ticket_no"]]
+
+
+@pytest.mark.slow
 def test_a_file_that_may_not_be_read_is_left_and_the_others_are_taken(
     desk: Desk,
     boxes: Boxes,

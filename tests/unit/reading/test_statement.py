@@ -203,8 +203,33 @@ def test_totals_blank_rows_and_repeated_headings_are_no_lines(tmp_path: Path) ->
     assert (len(found.lines), found.misread) == (2, ())
 
 
+@pytest.mark.parametrize(
+    ("headings", "line"),
+    [
+        ((*HEADINGS, "passenger_name"), (*LINE, "ZHANG/SAN")),
+        (
+            ("类型", "发票号码", "票号", "旅客姓名", "费用类型", "金额", "开票日期", "购方名称", "航班日期"),
+            ("发票", *LINE[1:3], "张三", "机票款", "1,234.50", "2026-10-05", "Acme", "2026-10-01"),
+        ),
+    ],
+)
+def test_a_statement_with_columns_of_tickets_is_one_where_somebody_says_so(
+    tmp_path: Path, headings: Sequence[str], line: Sequence[str]
+) -> None:
+    found = read(tmp_path / "s.csv", headings, line)
+    assert [(one.number, one.ticket_no, one.amount, one.buyer) for one in found.lines] == [
+        ("179525952880229397", "9991234567890", 123_450, "Acme")
+    ]
+    assert found.misread == ()
+    sheets = read_sheets(tmp_path / "s.csv")
+    assert not is_statement(tmp_path / "s.csv", sheets)
+    assert is_statement(tmp_path / "s.csv", sheets, named=True)
+
+
 def test_tickets_are_no_statement(tmp_path: Path) -> None:
-    with pytest.raises(InputProblem, match="no carrier's statement"):
+    with pytest.raises(
+        InputProblem, match=r"no carrier's statement: it has columns of tickets \(passenger_name\)"
+    ):
         read(
             tmp_path / "t.xlsx",
             ("ticket_no", "passenger_name", "number", "amount"),

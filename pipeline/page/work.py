@@ -84,12 +84,17 @@ class Ended:
 
 
 def begin(settings: ServeSettings, kind: Kind, by: str, month: str | None = None, **asked: Any) -> Work:
-    """Begin a piece of work in a process of its own. Raises Overtaken where the same is being done already, or the server ends."""
+    """Begin a piece of work in a process of its own. Raises Overtaken where the same is being done already, another month is being sent, or the server ends."""
     folder = settings.folder
     with transaction(folder) as connection:
         if _ENDING.is_set():
             raise Overtaken(
                 "voucher serve is ending: nothing new is begun. Try again when it has been started again."
+            )
+        sending = "SELECT by FROM work WHERE kind = 'send' AND ended_at IS NULL AND month <> ?"
+        if kind == "send" and (other := connection.execute(sending, (month,)).get):
+            raise Overtaken(
+                "{by} is sending another month: one is sent at a time. Wait until it has ended.", by=other
             )
         try:
             number = connection.execute(

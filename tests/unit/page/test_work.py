@@ -17,6 +17,7 @@ from pipeline.model.message import message
 from pipeline.model.profile import Profile
 from pipeline.page import month_uploads, months, work
 from pipeline.page.month_uploads import Upload
+from pipeline.page.months import Overtaken
 from pipeline.page.page_database import connected, transaction
 from pipeline.page.serve_settings import ServeSettings
 from pipeline.page.work import Ended
@@ -262,6 +263,18 @@ def test_what_only_reads_waits_for_its_turn_and_what_sends_does_not(tmp_path: Pa
     for one in reading:
         one.join(30)
         assert not one.is_alive()
+
+
+def test_one_month_is_sent_at_a_time_whoever_asks_at_the_same_moment(
+    settings: ServeSettings, month: str
+) -> None:
+    other = months.begin(settings.folder, "peter", "December")
+    sending = _begun(settings.folder, "send", month)
+    with pytest.raises(Overtaken, match="anna is sending another month: one is sent at a time"):
+        work.begin(settings, "send", "bob", other)
+    with pytest.raises(Overtaken, match="being done already"):
+        work.begin(settings, "send", "bob", month)
+    assert [one.id for one in work.on(settings.folder)] == [sending]
 
 
 @pytest.mark.slow

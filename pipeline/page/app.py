@@ -22,6 +22,7 @@ from pipeline.page.defects import log_defect
 from pipeline.page.host_check import CERTIFIED, is_ours, is_own_origin
 from pipeline.page.html import LANG_COOKIE, LEAST, canonical, of_ours, seen, shown
 from pipeline.page.months import Overtaken
+from pipeline.page.page_database import is_full
 from pipeline.page.page_words import told
 from pipeline.page.refused import Refused
 from pipeline.page.routes import BACKGROUND, ROUTES
@@ -92,12 +93,22 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     except (asyncio.CancelledError, ConnectionError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is: the visitor gets a page, and whoever mends it a line on stderr
-        number = log_defect(error)
-        return _problem(
-            request, 500,
-            message("This is a defect of the program (number {number} in the server's log); please report it."
-                    " Try again, or go back to the months", number=number),
-        )  # fmt: skip
+        return _failed(request, error)
+
+
+def _failed(request: web.Request, error: Exception) -> web.Response:
+    """The page about what nobody has foreseen, but for a disk that is full."""
+    if is_full(error):
+        said = message(
+            "There is no room on the server's disk, so this could not be done. Free some space there, look how it stands, then try again"
+        )
+        return _problem(request, 507, said)
+    said = message(
+        "This is a defect of the program (number {number} in the server's log); please report it."
+        " Try again, or go back to the months",
+        number=log_defect(error),
+    )
+    return _problem(request, 500, said)
 
 
 def _status_of(stop: Stop) -> int:

@@ -5,6 +5,7 @@ thread, since handlers ask in threads of their own (`asyncio.to_thread`).
 """
 
 import contextlib
+import errno
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -219,6 +220,11 @@ def transaction(folder: Path) -> Iterator[apsw.Connection]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def is_full(error: Exception) -> bool:
+    """Whether there is no room on the disk, by what SQLite or the system says."""
+    return isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT)
 
 
 def named_columns(folder: Path, sql: str, *given: Any) -> list[dict[str, Any]]:

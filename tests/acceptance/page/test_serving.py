@@ -1,5 +1,6 @@
 """How the page is started, opened and called: addresses, certificates, links, cookies, headers, sessions."""
 
+import contextlib
 import os
 import re
 import signal
@@ -553,3 +554,37 @@ def test_a_large_form_is_refused(office: Served) -> None:
     answer = visit.post("/language", {"csrf": token, "lang": "x" * 3_000_000})
     assert answer.status == 413
     assert visit.get("/").status == 200
+
+
+# --- a full disk --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """One of 8 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", folder], check=False).returncode:
+        pytest.skip("may mount nothing here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_no_defect(small_disk: Path) -> None:
+    with serving(Desk(small_disk), people=PEOPLE) as page:
+        visit = page.logged_in("adam")
+        filling = small_disk / "filling"
+        with contextlib.suppress(OSError), filling.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        said = (
+            visit.submit("/account", "/language", lang=lang, next="/account") for lang in ("zh", "en") * 50
+        )
+        answer = next(answer for answer in said if answer.status != 303)  # the -wal may have room yet
+        assert answer.status == 507
+        assert "There is no room on the server's disk" in answer.said
+        filling.unlink()
+        assert visit.submit("/account", "/language", lang="en", next="/account").location == "/account"

@@ -48,7 +48,7 @@ def _contents(file: IO[bytes], place: Place, budget: Budget, depth: int = 0) -> 
     head = file.read(mail_parts.HEAD_BYTES)
     file.seek(0)
     try:
-        if head.startswith(zip_parts.MAGIC):
+        if head.startswith(zip_parts.MAGIC) or (head and zip_parts.MAGIC[0].startswith(head)):
             yield from _of_archive(file, place, budget, depth)
         elif mail_parts.is_mbox(head):
             yield from _of_mbox(file, place, budget, depth)

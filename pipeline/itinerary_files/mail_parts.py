@@ -11,7 +11,7 @@ import email
 import re
 import tempfile
 from collections.abc import Iterator
-from email.errors import MessageError
+from email.errors import InvalidBase64LengthDefect, MessageError
 from email.header import decode_header
 from email.message import Message as Mail
 from email.policy import Compat32
@@ -35,6 +35,7 @@ _HEADER = re.compile(rb"([!-9;-~]+):")
 _KNOWN_HEADERS = frozenset((
     b"from", b"to", b"date", b"subject", b"received", b"return-path", b"message-id", b"mime-version", b"content-type", b"delivered-to",
 ))  # fmt: skip
+_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _END_OF_HEADERS = re.compile(rb"(?<=\n)\r?\n")
 #: The line before each mail of an mbox file: "From ", a sender, and when it came.
 _SEPARATOR = re.compile(rb"From \S.* \d\d:\d\d.* \d{4}")
@@ -217,7 +218,16 @@ def _is_of_mail(part: Mail, pictured: bool) -> bool:
 
 def _content(part: Mail) -> bytes:
     content = part.get_payload(decode=True)
-    return content if isinstance(content, bytes) else b""
+    if not isinstance(content, bytes):
+        return b""
+    undecoded = any(isinstance(defect, InvalidBase64LengthDefect) for defect in part.defects)
+    return _of_base64(content) if undecoded else content
+
+
+def _of_base64(text: bytes) -> bytes:
+    """What Base64 says, be it cut off anywhere: of a group's four characters the first alone says no byte (RFC 4648, 4), and Python refuses it."""
+    digits = _NOT_BASE64.sub(b"", text.partition(b"=")[0])
+    return base64.b64decode(digits[: len(digits) - (len(digits) % 4 == 1)] + b"==")
 
 
 def _packed_mail(part: Mail, forwarded: Mail) -> bytes | None:
@@ -225,7 +235,7 @@ def _packed_mail(part: Mail, forwarded: Mail) -> bytes | None:
     text = forwarded.get_payload()
     if _raw(part, "content-transfer-encoding").strip().lower() != "base64" or not isinstance(text, str):
         return None
-    return base64.b64decode(text.encode("ascii", "ignore") + b"===")
+    return _of_base64(text.encode("ascii", "ignore"))
 
 
 def _raw(mail: Mail, name: str) -> str:

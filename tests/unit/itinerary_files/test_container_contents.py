@@ -70,7 +70,7 @@ class TestOfKinds:
             b"\x89PNG\r\n\x1a\n",
             "票号,金额\n".encode("gbk"),
             b"\0" * 70_000,
-            b"P",
+            b"p",
             b"From here\n",
         ],
     )
@@ -254,6 +254,23 @@ class TestOfMails:
             assert [(one.place, one.content) for one in found(mail(how))] == [
                 (("given", name, "x.ofd"), ofd())
             ]
+
+    @pytest.mark.parametrize("forwarded", [False, True], ids=["its own", "forwarded in Base64"])
+    def test_a_mail_that_is_cut_off_within_an_attachment_is_told_wherever_the_cut_is(
+        self, forwarded: bool
+    ) -> None:
+        whole = mail(attached(ofd()), boundary=b"I")
+        begins = whole.index(b"UEsD") + 2
+        if forwarded:
+            whole = mail(part(whole, kind=b"message/rfc822"))
+            begins = len(whole) - 300
+        told = set[tuple[FileStatus | None, str]]()
+        for cut in range(begins, len(whole)):
+            (one,) = found(whole[:cut])
+            told.add((one.problem, str(one.reason)))
+            assert one.problem or one.content == ofd()
+        cut_off = "the archive is cut off, or its parts do not fit together; fetch it again"
+        assert told == {(UNREADABLE, cut_off), (None, "")}
 
     def test_a_forwarded_mail_with_a_link_alone_is_told_as_that(self) -> None:
         inner = b"Content-Type: message/rfc822\r\n\r\n" + text_mail("https://a.cn/x.ofd", "fwd")

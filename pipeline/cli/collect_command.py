@@ -75,11 +75,14 @@ def _verify(job: Job, folder: Path) -> None:
     tell = teller(job.lang)
     found = verified(job, folder, tell)
     for what, paths in (
-        (N_("missing in the archive: {paths}"), found.missing),
-        (N_("changed since it was kept: {paths}"), found.altered),
+        (N_("missing in the archive (collect its mail again, and it is put back): {paths}"), found.missing),
+        (
+            N_("changed since it was kept (collect its mail again, and it is put back): {paths}"),
+            found.altered,
+        ),
         (N_("can't be read: {paths}"), found.unreadable),
         (
-            N_("in the archive, and not in the ledger (collect the folder to take it in): {paths}"),
+            N_("in the archive, and not in the ledger (move it out, and collect it from there): {paths}"),
             found.unlisted,
         ),
     ):

@@ -1,7 +1,8 @@
 """The archive of itinerary files: original bytes, under names made of checked numbers, never written over, and on disk before they count.
 
 A file lies at `2026-09/2026-09-08_<ticket>_<number>_<total>.ofd`, by its issuer's date, and where other bytes have that name
-already, at the same with `-2`, `-3` and so on before `.ofd`. No name of a person is part of it.
+already, or had it when they were noted, at the same with `-2`, `-3` and so on before `.ofd`. No name of a person is part of it. What
+was noted is put back at the place that was noted, where it is missing or damaged there; what is damaged is set aside beside it.
 """
 
 import contextlib
@@ -10,10 +11,10 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, cycle
 from pathlib import Path
 
 from pipeline.file_reading import said_by
@@ -25,6 +26,8 @@ from pipeline.model.money import money_text
 
 #: What our names look like; nothing else is opened by a name that a ledger gives.
 _OURS = re.compile(r"(\d{4}-\d{2}|undated)/[0-9a-z_.-]+\.ofd", re.ASCII)
+#: Ends the names of our files, and of what is set aside since it is not what was kept there.
+_OFD, _DAMAGED = ".ofd", ".damaged"
 #: What is in place of what a file does not say.
 _UNDATED, _NO_TICKET, _NO_NUMBER, _NO_TOTAL = "undated", "no-ticket", "no-number", "no-total"
 #: Files that are brought to the disk at once: it writes them together.
@@ -46,17 +49,21 @@ _CURES = {
 
 @dataclass(frozen=True)
 class Archived:
-    """A file of the archive: its place below the archive's folder, with forward slashes, and its SHA-256 in hexadecimal digits."""
+    """A file of the archive: its place below the archive's folder, with forward slashes, and its SHA-256 in hexadecimal digits.
+
+    `put_back`: it was noted as kept there, and was missing or damaged.
+    """
 
     path: str
     sha256: str
+    put_back: bool = False
 
 
 @dataclass(frozen=True)
 class Verification:
     """What an archive is beside the ledger's list of it: how many files are as they were, and the paths of those that are not.
 
-    `unreadable`: the system can't read them. `unlisted`: they are in the archive, and the ledger knows nothing of them.
+    `unreadable`: the system can't read them. `unlisted`: they are in the archive, not set aside, and the ledger knows nothing of them.
     """
 
     intact: int = 0
@@ -66,17 +73,24 @@ class Verification:
     unlisted: tuple[str, ...] = ()
 
 
-def keep(folder: Path, files: Sequence[tuple[ItineraryData, bytes]]) -> list[Archived]:
+def keep(folder: Path, files: Sequence[tuple[ItineraryData, bytes]], noted: dict[str, str]) -> list[Archived]:
     """Put files into the archive, as they are; each is on disk, with its name, when this returns.
 
-    Bytes that lie there under their name already are not written again. Raises Stop where they can't be written: those
-    that were, are found again when it is tried again.
+    `noted` are the places of what the ledger has as kept, by SHA-256, what came first being first: what is missing or damaged there is
+    put back. Bytes that lie where they belong already are not written again. Raises Stop where they can't be written: those that were, are found again when it is tried again.
     """
     sums = [hashlib.sha256(content).hexdigest() for _, content in files]
+    taken = _owners(noted)
+    homes = {sha256: path for path, sha256 in taken.items() if _OURS.fullmatch(path)}
+
+    def names(at: int) -> Iterable[str]:
+        home = homes.get(sums[at])
+        return [home] if home else _free(files[at][0], taken)
+
     try:
         private_folder(folder)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            lying = [_lying(folder, data, sha256) for (data, _), sha256 in zip(files, sums, strict=True)]
+            lying = [_lying(folder, names(at), sha256) for at, sha256 in enumerate(sums)]
             # Where nothing is new nothing is written, not even a folder: the archive may be on read-only media.
             with contextlib.nullcontext(folder) if all(lying) else scratch_folder(folder) as scratch:
                 fresh = {at: scratch / f"{at}" for at, one in enumerate(lying) if not one}
@@ -84,7 +98,8 @@ def keep(folder: Path, files: Sequence[tuple[ItineraryData, bytes]]) -> list[Arc
                     _write(path, files[at][1])
                 _sync_all(pool, fresh.values())
                 kept = [
-                    one or _placed(folder, fresh[at], files[at][0], sums[at]) for at, one in enumerate(lying)
+                    one or _placed(folder, fresh[at], names(at), sums[at], noted=sums[at] in homes)
+                    for at, one in enumerate(lying)
                 ]
             paths = {folder / one.path for one in kept}  # some may have lain there, put there by whoever
             _sync_all(pool, chain(paths, {path.parent for path in paths}))
@@ -109,26 +124,30 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def verify(folder: Path, listed: Iterable[Archived]) -> Verification:
-    """Compare an archive with the ledger's list of it; nothing is changed. Raises InputProblem if there is no such folder."""
+def verify(folder: Path, noted: dict[str, str]) -> Verification:
+    """Compare an archive with what the ledger has as kept, as in `keep`; nothing is changed. Raises InputProblem if there is no such folder."""
     if not folder.is_dir():
         raise InputProblem("{folder}: there is no such folder; check the path", folder=str(folder))
-    missing, altered, unreadable, known = [], [], [], dict[str, bool]()
-    for one in listed:
-        known[one.path] = False
+    listed, intact = _owners(noted), 0
+    missing, altered, unreadable = [], [], []
+    for path in sorted(listed):
         try:
-            if not _OURS.fullmatch(one.path) or not os.path.lexists(folder / one.path):
-                missing.append(one.path)
-            elif _sha256(folder / one.path) != one.sha256:
-                altered.append(one.path)
+            if not _OURS.fullmatch(path) or not os.path.lexists(folder / path):
+                missing.append(path)
+            elif _sha256(folder / path) != listed[path]:
+                altered.append(path)
             else:
-                known[one.path] = True
+                intact += 1
         except OSError:
-            unreadable.append(one.path)
-    unlisted = (path for path in _inside(folder) if path not in known)
-    return Verification(
-        sum(known.values()), tuple(missing), tuple(altered), tuple(unreadable), tuple(sorted(unlisted))
+            unreadable.append(path)
+    # A damaged file that earlier versions took for a new one has the place of what it had been; where it lies by now nothing says.
+    elsewhere = noted.keys() - set(listed.values())
+    unlisted = (
+        path
+        for path in _inside(folder)
+        if path not in listed and not (elsewhere and _is_one(folder / path, elsewhere))
     )
+    return Verification(intact, tuple(missing), tuple(altered), tuple(unreadable), tuple(sorted(unlisted)))
 
 
 def name_of(data: ItineraryData) -> str:
@@ -151,36 +170,53 @@ def _digits(text: str | None, length: int, otherwise: str) -> str:
     return text if text and re.fullmatch(rf"[0-9]{{{length}}}", text) else otherwise
 
 
-def _lying(folder: Path, data: ItineraryData, sha256: str) -> Archived | None:
-    """The file of these bytes that lies under one of its names already."""
-    for path in _names(name_of(data)):
+def _owners(noted: dict[str, str]) -> dict[str, str]:
+    """By its path, the SHA-256 of what was noted first as kept there."""
+    return {path: sha256 for sha256, path in reversed(noted.items())}
+
+
+def _lying(folder: Path, names: Iterable[str], sha256: str) -> Archived | None:
+    """The file of these bytes that lies under one of these names already."""
+    for path in names:
         if not os.path.lexists(folder / path):
-            return None
-        with contextlib.suppress(
-            OSError
-        ):  # nobody can say what lies there: these bytes get a name of their own
-            if _sha256(folder / path) == sha256:
-                return Archived(path, sha256)
-    raise AssertionError  # names have no end
+            break
+        if _is_one(folder / path, {sha256}):
+            return Archived(path, sha256)
+    return None
 
 
-def _placed(folder: Path, fresh: Path, data: ItineraryData, sha256: str) -> Archived:
-    """Let a file appear under the first of its names that is free, unless these bytes lie there by now; the name is not synced yet."""
-    name = name_of(data)
-    private_folder((folder / name).parent)
-    for path in _names(name):
+def _placed(folder: Path, fresh: Path, names: Iterable[str], sha256: str, *, noted: bool) -> Archived:
+    """Let a file appear under the first of these names that is free, unless these bytes lie there by now; the name is not synced yet.
+
+    `noted`: there is one name, under which it was kept before; what has that by now is set aside.
+    """
+    for path in cycle(names):
+        private_folder((folder / path).parent)
         with contextlib.suppress(FileExistsError):
             appear(fresh, folder / path)
+            return Archived(path, sha256, put_back=noted)
+        if _is_one(folder / path, {sha256}):  # twice among these files, or put there by another run
             return Archived(path, sha256)
-        if lying := _lying(folder, data, sha256):  # twice among these files, or put there by another run
-            return lying
+        if noted:
+            _set_aside(folder / path)
     raise AssertionError  # names have no end
 
 
-def _names(name: str) -> Iterator[str]:
-    yield name
+def _set_aside(path: Path) -> None:
+    """Let what is in the place of a file have a name that says so."""
+    names = map(path.with_name, _numbered(path.name, _DAMAGED))
+    path.rename(next(name for name in names if not os.path.lexists(name)))
+
+
+def _free(data: ItineraryData, taken: Container[str]) -> Iterator[str]:
+    """The names under which a file may be kept: nothing else was noted under them."""
+    return (path for path in _numbered(name_of(data).removesuffix(_OFD), _OFD) if path not in taken)
+
+
+def _numbered(name: str, ending: str) -> Iterator[str]:
+    yield f"{name}{ending}"
     for number in count(2):
-        yield f"{name.removesuffix('.ofd')}-{number}.ofd"
+        yield f"{name}-{number}{ending}"
 
 
 def _sync_all(pool: ThreadPoolExecutor, paths: Iterable[Path]) -> None:
@@ -201,10 +237,19 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _is_one(path: Path, sums: Collection[str]) -> bool:
+    """Whether a file is one of those with these SHA-256; of what can't be read nobody can say so."""
+    try:
+        return _sha256(path) in sums
+    except OSError:
+        return False
+
+
 def _inside(folder: Path) -> Iterator[str]:
-    """What lies in an archive that is no folder, by its place in it."""
+    """What lies in an archive that is no folder and not set aside, by its place in it."""
     for at, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(_HALF_MADE)]
         links = [name for name in folders if (Path(at) / name).is_symlink()]
         for name in (*names, *links):
-            yield (Path(at) / name).relative_to(folder).as_posix()
+            if not name.endswith(_DAMAGED):
+                yield (Path(at) / name).relative_to(folder).as_posix()

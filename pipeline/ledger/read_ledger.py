@@ -327,8 +327,8 @@ class ReadLedger(ABC):
         with self._part(Part(issued_between=bounds, files=True)) as connection:
             return received_files.not_received(connection, *bounds, (as_of, time_zone))
 
-    def archived_files(self) -> list[tuple[str, str]]:
-        """The files that were kept in the archive: (path in it, SHA-256)."""
+    def archived_files(self) -> dict[str, str]:
+        """The files that were kept in the archive, as `received_files.archived` gives them."""
         with self._part(Part(archived=True)) as connection:
             return received_files.archived(connection)
 

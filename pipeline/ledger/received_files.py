@@ -191,13 +191,12 @@ def about_unknown(connection: apsw.Connection) -> frozenset[int]:
     return frozenset(attempt_id for (attempt_id,) in rows)
 
 
-def archived(connection: apsw.Connection) -> list[tuple[str, str]]:
-    """(path in the archive, SHA-256) of every file that is kept there, each once."""
-    return list(
-        connection.execute(
-            "SELECT DISTINCT archived, sha256 FROM received_file WHERE archived <> '' ORDER BY 1"
-        )
+def archived(connection: apsw.Connection) -> dict[str, str]:
+    """By its SHA-256, the path of every file that is kept in the archive, as it was noted last; what came first is first."""
+    rows: Any = connection.execute(
+        "SELECT sha256, archived FROM received_file WHERE archived <> '' ORDER BY received_file"
     )
+    return dict(rows)
 
 
 def not_received(

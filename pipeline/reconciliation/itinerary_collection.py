@@ -24,7 +24,7 @@ from pipeline.model.itinerary_file import (
     FoundFile,
 )
 from pipeline.model.job import Job
-from pipeline.model.message import Message
+from pipeline.model.message import Fact, Message, joined, message
 from pipeline.model.settled import Decided, Trouble
 from pipeline.reconciliation.record_settlements import settle
 from pipeline.settlement.itinerary_matching import InLedger, Proof, evidence_of, match_files
@@ -32,6 +32,8 @@ from pipeline.submission.sending_run import Run
 
 #: So many files, or bytes, are kept in the archive at once.
 _AT_ONCE, _BYTES_AT_ONCE = 200, 64 * 1024**2
+#: Files put back that are named.
+_NAMED = 5
 
 
 #: What lies beside the ledger: the archive, and how far mailboxes were read.
@@ -74,17 +76,34 @@ class Weighed:
     decided: Decided
 
 
-def checked_files(found: Iterable[FoundFile], folder: Path, roots: Sequence[bytes]) -> list[CheckedFile]:
-    """The files, each read and, where it is an itinerary, kept in the archive in that folder.
+def checked_files(
+    run: Run, found: Iterable[FoundFile], folder: Path, roots: Sequence[bytes]
+) -> list[CheckedFile]:
+    """The files, each read and, where it is an itinerary, kept in the archive in that folder; what is put back there is told.
 
     `roots`: certificates that a valid seal goes back to. Raises Stop where the archive can't be written.
     """
     checked: list[CheckedFile] = []
+    put_back: list[str] = []
+    noted = run.ledger.archived_files()
     for batch in _batches(_read(found, roots)):
         kept = [(at, one.data, content) for at, (one, content) in enumerate(batch) if one.data]
-        archived = archive.keep(folder, [(data, content) for _, data, content in kept]) if kept else []
+        archived = archive.keep(folder, [(data, content) for _, data, content in kept], noted) if kept else []
+        put_back += [one.path for one in archived if one.put_back]
         places = {at: one.path for (at, _, _), one in zip(kept, archived, strict=True)}
         checked += [replace(one, archived=places.get(at, "")) for at, (one, _) in enumerate(batch)]
+    if put_back:
+        more = len(put_back) - _NAMED
+        named: list[Fact] = [*put_back[:_NAMED]]
+        if more > 0:
+            named.append(message("… and {count} more", count=more))
+        run.watch.warn(
+            message(
+                "Archive {folder}: missing or damaged, and put back as it was kept (what is damaged lies beside it, as .damaged): {paths}",
+                folder=str(folder),
+                paths=joined(named),
+            )
+        )
     return checked
 
 

@@ -80,7 +80,7 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
         run = Run("collect", job, ledger, number, job.secrets or _NO_KEYS, watch)
         watch.note(message("Archive: {folder}", folder=str(folder)))
         with files_of(job, asked) as (found, mails):
-            weighed = weigh_files(run, asked.by, checked_files(found, folder, roots), roots)
+            weighed = weigh_files(run, asked.by, checked_files(run, found, folder, roots), roots)
             if mails:
                 mails.dealt_with()
         said = replace(
@@ -132,5 +132,5 @@ def verified(job: Job, folder: Path, note: Note) -> archive.Verification:
     """An archive beside what the ledger knows of it; a run may be on. Raises InputProblem where there is no such folder or ledger."""
     with existing_ledger(job, None if job.ledger else job.owner) as ledger:
         ledger.note_doubt(note)
-        listed = [archive.Archived(path, sha256) for path, sha256 in ledger.archived_files()]
-    return archive.verify(folder, listed)
+        noted = ledger.archived_files()
+    return archive.verify(folder, noted)

@@ -49,7 +49,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         watch.log("ledger_taken", run=number, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, ledger, named, inbox)
         mails = (*task.itineraries, *inbox.mails)
-        files = checked_files(found_files(mails), archive_folder(job, None), roots) if mails else []
+        files = checked_files(run, found_files(mails), archive_folder(job, None), roots) if mails else []
         decided, collected = settle_with_files(run, evidence, files, roots)
         done = again(run, [*map(Batch, tables), *inbox.batches], evidence, decided)
         said = replace(

@@ -103,6 +103,13 @@ def archived(desk: Desk) -> list[Path]:
     return sorted((desk.folder / "a.ledger.itineraries").rglob("*.ofd"))
 
 
+def verify(desk: Desk) -> tuple[int, str]:
+    ran = desk.voucher(
+        "collect", "--verify", "a.ledger.itineraries", "--profile", "carrier.toml", "--ledger", "a.ledger"
+    )
+    return ran.code, ran.err
+
+
 @pytest.mark.slow
 def test_each_file_comes_to_one_status_and_each_itinerary_is_received_or_missing(desk: Desk) -> None:
     report = collect(desk, "--as-of", LATER, "-o", "files.xlsx")
@@ -200,21 +207,51 @@ def test_an_archive_is_what_was_mailed_and_is_checked_later(desk: Desk) -> None:
         path.relative_to(desk.folder / "a.ledger.itineraries").as_posix() for path in kept
     ]
 
-    def verify() -> tuple[int, str]:
-        ran = desk.voucher(
-            "collect", "--verify", "a.ledger.itineraries", "--profile", "carrier.toml", "--ledger", "a.ledger"
-        )
-        return ran.code, ran.err
-
-    assert verify() == (0, f"Archive a.ledger.itineraries: {len(kept)} files are as they were kept\n")
+    whole = (0, f"Archive a.ledger.itineraries: {len(kept)} files are as they were kept\n")
+    assert verify(desk) == whole
     kept[0].write_bytes(kept[0].read_bytes()[:-1] + b"x")
     kept[1].unlink()
-    (kept[2].parent / "strange.ofd").write_bytes(b"")
-    code, said = verify()
+    strange = kept[2].parent / "strange.ofd"
+    strange.write_bytes(b"")
+    code, said = verify(desk)
     assert code == 1
-    assert f"changed since it was kept: {kept[0].parent.name}/{kept[0].name}" in said
-    assert f"missing in the archive: {kept[1].parent.name}/{kept[1].name}" in said
-    assert "in the archive, and not in the ledger" in said
+    again = "(collect its mail again, and it is put back)"
+    assert f"changed since it was kept {again}: {kept[0].parent.name}/{kept[0].name}" in said
+    assert f"missing in the archive {again}: {kept[1].parent.name}/{kept[1].name}" in said
+    assert "in the archive, and not in the ledger (move it out, and collect it from there)" in said
+    # The cures are of use.
+    strange.rename(desk.folder / "mails" / "strange.ofd")
+    again = collect(desk)
+    assert again["said"].count("missing or damaged, and put back as it was kept") == 1
+    assert all(path.name in again["said"] for path in kept[:2])
+    assert verify(desk) == whole
+    assert archived(desk) == kept
+    assert [path.name for path in strange.parent.glob("*.damaged")] == [f"{kept[0].name}.damaged"]
+
+
+@pytest.mark.slow
+def test_an_archive_is_mended_by_the_mails_whatever_was_collected_before(desk: Desk) -> None:
+    """Also where the archive itself was collected while a file in it was damaged."""
+    number = rows(
+        desk, f"SELECT number FROM attempt JOIN charge USING (attempt_id) WHERE ticket_no = '{ticket(11)}'"
+    )[0][0]
+    mail = f"mails/{number}.eml"
+    collect(desk, where=mail, code=0)
+    (kept,) = archived(desk)
+    content = kept.read_bytes()
+    kept.write_bytes(content + b"x")
+    collect(desk, where="a.ledger.itineraries")
+    assert verify(desk)[0] == 1
+    for lose in (None, kept.unlink):
+        if lose:
+            lose()
+        said = collect(desk, where=mail, code=0)["said"]
+        assert "put back as it was kept (what is damaged lies beside it, as .damaged): " in said
+        assert kept.name in said
+        assert verify(desk) == (0, "Archive a.ledger.itineraries: 2 files are as they were kept\n")
+        assert kept.read_bytes() == content
+        assert "put back" not in collect(desk, where=mail, code=0)["said"]
+    assert [path.read_bytes() for path in kept.parent.glob("*.damaged")] == [content + b"x"]
 
 
 @pytest.mark.slow
@@ -297,10 +334,7 @@ def test_killed_between_archive_and_ledger_nothing_is_lost(desk: Desk) -> None:
     assert report["itineraries"]["received"] == 6
     assert {*kept} <= {*archived(desk)}
     assert desk.voucher("ledger", "check", "--ledger", "a.ledger").code == 0
-    verified = desk.voucher(
-        "collect", "--verify", "a.ledger.itineraries", "--profile", "carrier.toml", "--ledger", "a.ledger"
-    )
-    assert verified.code == 0, verified.err
+    assert verify(desk)[0] == 0
 
 
 @pytest.mark.slow

@@ -181,6 +181,22 @@ def test_a_file_is_noted_once_and_again_only_where_it_comes_to_something_else(ke
     assert (found.received[NUMBERS[1]].sha256, found.noted["a" * 64].status) == ("a" * 64, "received")
 
 
+def test_of_each_file_the_place_in_the_archive_that_was_noted_last_is_told_those_first_that_came_first(
+    kept: Book,
+) -> None:
+    came = [
+        (collected(kept, 2, "b", "differs"), "2026-11/b.ofd"),
+        (collected(kept, 1, "a", "differs"), "2026-11/a.ofd"),
+        (collected(kept, 2, "b"), "2026-11/b-2.ofd"),
+        (collected(kept, 1, "c", "unreadable"), ""),
+    ]
+    for one, place in came:
+        received_files.note(kept.connection, kept.run, [replace(one, file=replace(one.file, archived=place))])
+    assert [*received_files.archived(kept.connection).items()] == [
+        ("b" * 64, "2026-11/b-2.ofd"), ("a" * 64, "2026-11/a.ofd"),
+    ]  # fmt: skip
+
+
 def test_all_files_of_a_note_are_noted_or_none(kept: Book) -> None:
     with pytest.raises(apsw.ConstraintError):
         received_files.note(kept.connection, kept.run, [collected(kept, 1), collected(kept, 3, "b")])

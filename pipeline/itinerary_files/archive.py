@@ -77,11 +77,16 @@ def keep(folder: Path, files: Sequence[tuple[ItineraryData, bytes]], noted: dict
     """Put files into the archive, as they are; each is on disk, with its name, when this returns.
 
     `noted` are the places of what the ledger has as kept, by SHA-256, what came first being first: what is missing or damaged there is
-    put back. Bytes that lie where they belong already are not written again. Raises Stop where they can't be written: those that were, are found again when it is tried again.
+    put back. Bytes that lie where they belong already are not written again. Raises Stop where they can't be written: those that
+    were, are found again when it is tried again.
     """
     sums = [hashlib.sha256(content).hexdigest() for _, content in files]
     taken = _owners(noted)
-    homes = {sha256: path for path, sha256 in taken.items() if _OURS.fullmatch(path)}
+    homes = {
+        sha256: home
+        for sha256 in sums
+        if (home := noted.get(sha256, "")) and taken[home] == sha256 and _OURS.fullmatch(home)
+    }
 
     def names(at: int) -> Iterable[str]:
         home = homes.get(sums[at])

@@ -1,4 +1,7 @@
-"""Compile the catalogues of the languages while the package is built: pipeline/messages/zh.po becomes zh/LC_MESSAGES/messages.mo in the wheel."""
+"""Compile the catalogues of the languages while the package is built.
+
+pipeline/messages/zh.po becomes zh/LC_MESSAGES/messages.mo in the wheel.
+"""
 
 from pathlib import Path
 from typing import Any

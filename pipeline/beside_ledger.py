@@ -1,4 +1,6 @@
-"""Where what belongs to a ledger and is no part of it lies: beside its file, under its name; of a shared one in the user's data folder, under its ID."""
+"""Where what belongs to a ledger and is no part of it lies: beside its file, under its name; of a shared one in the user's data folder,
+under its ID.
+"""
 
 from pathlib import Path
 

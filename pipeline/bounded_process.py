@@ -20,7 +20,8 @@ _SETTINGS = {
     "MALLOC_ARENA_MAX": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-#: All that it needs of the environment: where Python and its libraries are, where to unpack to, and how names are encoded. No keys of anybody's.
+#: All that it needs of the environment: where Python and its libraries are, where to unpack to, and how names are encoded. No keys of
+#: anybody's.
 ENVIRONMENT = (
     "PATH",
     "HOME",

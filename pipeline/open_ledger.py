@@ -42,7 +42,9 @@ def existing_ledger(job: Job, owner: Owner | None = None) -> Iterator[ReadLedger
 
 
 def shared_ledger_answers(job: Job) -> str:
-    """The name of the shared ledger that a job names, which is there and its carrier's; for whoever has any right in it. Raises InputProblem."""
+    """The name of the shared ledger that a job names, which is there and its carrier's; for whoever has any right in it. Raises
+    InputProblem.
+    """
     with _shared_to_read(_address(job), job.owner, "know") as ledger:
         return ledger.name
 

@@ -30,7 +30,8 @@ class AnswerProtocol(ResponseHandler):
 
     #: Of an answer that is awaited, until anything of it has come.
     _first: "asyncio.Future[Answered | None] | None" = None
-    #: Whether the last answer is over. What comes then is a stray; a part of one, which aiohttp's parser may keep without a sign of it, too.
+    #: Whether the last answer is over. What comes then is a stray; a part of one, which aiohttp's parser may keep without a sign of it,
+    #: too.
     over = False
     _stray = False
 

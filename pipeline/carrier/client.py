@@ -130,7 +130,8 @@ async def _read(protocol: AnswerProtocol) -> Reply:
 async def connect(
     connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
 ) -> Connection:
-    """A connection for a request, one that was kept or a new one; what came with it is read. A kept one that is not as it was is passed over.
+    """A connection for a request, one that was kept or a new one; what came with it is read. A kept one that is not as it was is passed
+    over.
 
     Raises aiohttp's errors, also where it has ended meanwhile, and Stray; nothing was sent then.
     """

@@ -29,7 +29,9 @@ class HeldConnection:
         self._spare = spare
 
     async def stray_within(self, seconds: float) -> bool:
-        """Whether something came over it after the answer, or does so soon: then the answer may have been nobody's, and that is the request's own."""
+        """Whether something came over it after the answer, or does so soon: then the answer may have been nobody's, and that is the
+        request's own.
+        """
         protocol: Any = self._connection.protocol if self._connection else None
         return protocol is not None and await protocol.stray_within(seconds)
 

@@ -147,7 +147,8 @@ def _backslashes(count: int) -> str:
 def _spellings(character: str) -> str:
     """A pattern for one character in every spelling that a machine may give it; Base64's two alphabets are one.
 
-    No two ways match one text: where most of a key stands and the rest does not, each share of them would be tried, twice as many with each character.
+    No two ways match one text: where most of a key stands and the rest does not, each share of them would be tried, twice as many with each
+    character.
     """
     code = ord(character)
     units = character.encode("utf-16-be", "surrogatepass")

@@ -367,8 +367,8 @@ def check_profile() -> None:
 def worker() -> None:
     """Take part in the sending of a ledger that several machines share, until Ctrl-C.
 
-    It sends what voucher issue and voucher reconcile have planned there, wherever they run; requests under way are finished before it ends. It
-    takes the keys, as voucher issue does.
+    It sends what voucher issue and voucher reconcile have planned there, wherever they run; requests under way are finished before it ends.
+    It takes the keys, as voucher issue does.
     """
 
 

@@ -33,7 +33,9 @@ class ReadingCommand(LazyCommand):
     """A command whose first workbook is read while its module is loaded; the function takes the reading as `begun`."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Begin to read, then load and call. Nothing looks for rubbish, but while requests are sent: what is loaded, read and made is much, and none of it is any."""
+        """Begin to read, then load and call. Nothing looks for rubbish, but while requests are sent: what is loaded, read and made is much,
+        and none of it is any.
+        """
         gc.disable()
         try:
             with ahead(ctx.params["workbooks"], reader().begun) as begun:

@@ -130,7 +130,9 @@ def check_folder(folder: Path) -> None:
 
 
 def verify(folder: Path, noted: dict[str, str]) -> Verification:
-    """Compare an archive with what the ledger has as kept, as in `keep`; nothing is changed. Raises InputProblem if there is no such folder."""
+    """Compare an archive with what the ledger has as kept, as in `keep`; nothing is changed. Raises InputProblem if there is no such
+    folder.
+    """
     if not folder.is_dir():
         raise InputProblem("{folder}: there is no such folder; check the path", folder=str(folder))
     listed, intact = _owners(noted), 0

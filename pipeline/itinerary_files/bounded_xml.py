@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import NoReturn
 from xml.parsers import expat
 
-#: Nested groups of a page's objects are some ten deep; a page of an itinerary has some hundred texts. Of elements: all that one file may have.
+#: Nested groups of a page's objects are some ten deep; a page of an itinerary has some hundred texts. Of elements: all that one file may
+#: have.
 DEEPEST, MOST_ELEMENTS = 64, 50_000
 #: Namespaces that are in scope at one place. XBRL declares some ten.
 _MOST_SPACES = 200

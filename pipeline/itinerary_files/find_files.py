@@ -1,8 +1,8 @@
 """What may be an itinerary file in the files and folders that were given: recognised by content, never by name.
 
-A folder is walked with the folders in it, in the order of names. It leaves out what is hidden, what programs keep beside open files, our own
-results, and the indexes of a Maildir; a link that leads out of it is a finding, and not followed. Everything else shows up, one after another: no more
-than one content is in memory. What is in archives and mails is found by a process of its own (`container_process`).
+A folder is walked with the folders in it, in the order of names. It leaves out what is hidden, what programs keep beside open files, our
+own results, and the indexes of a Maildir; a link that leads out of it is a finding, and not followed. Everything else shows up, one after
+another: no more than one content is in memory. What is in archives and mails is found by a process of its own (`container_process`).
 """
 
 import os

@@ -225,7 +225,9 @@ def _content(part: Mail) -> bytes:
 
 
 def _of_base64(text: bytes) -> bytes:
-    """What Base64 says, be it cut off anywhere: of a group's four characters the first alone says no byte (RFC 4648, 4), and Python refuses it."""
+    """What Base64 says, be it cut off anywhere: of a group's four characters the first alone says no byte (RFC 4648, 4), and Python refuses
+    it.
+    """
     digits = _NOT_BASE64.sub(b"", text.partition(b"=")[0])
     return base64.b64decode(digits[: len(digits) - (len(digits) % 4 == 1)] + b"==")
 

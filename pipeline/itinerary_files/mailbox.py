@@ -62,8 +62,8 @@ class Mailbox:
 class NewMails:
     """The mails that are new in a folder, each a file, in the order in which they came.
 
-    `names` has for each file what people know the mail by: its subject and day. `passed_over` are findings about mails that are too large. `remaining`: so
-    many more are new, for the next time. `anew`: all mails were read, because the server has renumbered them.
+    `names` has for each file what people know the mail by: its subject and day. `passed_over` are findings about mails that are too large.
+    `remaining`: so many more are new, for the next time. `anew`: all mails were read, because the server has renumbered them.
     """
 
     files: tuple[Path, ...]

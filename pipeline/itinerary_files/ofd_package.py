@@ -1,4 +1,5 @@
-"""The parts of an OFD file (GB/T 33190, 7: a ZIP with OFD.xml at its root), within bounds and by their names alone: nothing is unpacked to disk.
+"""The parts of an OFD file (GB/T 33190, 7: a ZIP with OFD.xml at its root), within bounds and by their names alone: nothing is unpacked to
+disk.
 
 The bounds are far above what an itinerary takes (its page, a font, two pictures: some 30 parts, 200 KB) and were chosen, not found
 anywhere. Two parts of one name, in whatever case, are refused: which of them is shown, and which a seal is compared with, depends

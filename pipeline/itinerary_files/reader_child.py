@@ -3,8 +3,8 @@
 On standard input come, each with its length before it, the pinned root certificates (first how many), then files; for each file it
 answers on standard output, with the length before it, what `itinerary_reader.py` says, as JSON. It ends with its input.
 
-It is given no keys and opens no file, so that whoever takes it over by a file finds none; but what it says of the files behind that one is his.
-That is the price of many files a second: a process for each would cost more than the reading.
+It is given no keys and opens no file, so that whoever takes it over by a file finds none; but what it says of the files behind that one is
+his. That is the price of many files a second: a process for each would cost more than the reading.
 
 A file has so much processor time, after which the process is ended by a signal; one that runs out of memory ends itself. The parent
 starts another.

@@ -7,7 +7,7 @@ held of charges, `planning` claims them, `group_commit` commits what happens whi
 outcomes that the file could not take, `attempts` reads and ends what was begun. `backup`, `gaps`, `carrier_move` and
 `integrity_check` are what a team does with its ledger over the years.
 
-What the rest of the program has of it are values: of one that it looks at (`read_ledger`; a file of it: `ledger_file`), that a run writes to
-(`session`), that is changed outside runs (`ledger_to_change`); what is asked of any ledger, wherever it is, is in `read_ledger` and `operations`.
-A connection never leaves this room.
+What the rest of the program has of it are values: of one that it looks at (`read_ledger`; a file of it: `ledger_file`), that a run writes
+to (`session`), that is changed outside runs (`ledger_to_change`); what is asked of any ledger, wherever it is, is in `read_ledger` and
+`operations`. A connection never leaves this room.
 """

@@ -4,13 +4,13 @@ It is a process of its own so that the disk and SQLite have a processor to thems
 taken in meanwhile. Nothing is lost with it: what it has not acknowledged, whoever handed it over still has
 (`group_commit`), and puts into the spill file.
 
-It has the ledger's lock too, so that no other run begins while it may still write, and no keys. It ends when the other side closes, or dies; nothing
-else ends it in good order, for what is in flight has to be recorded.
+It has the ledger's lock too, so that no other run begins while it may still write, and no keys. It ends when the other side closes, or
+dies; nothing else ends it in good order, for what is in flight has to be recorded.
 
-Over the channel go pickled values: the ledger's `Named` first, then parts of groups; and for the last part of each group, which is committed with it,
-one `Written` back. What has come of a group is written while the rest is still coming up, all that is there at once, as each set of changes costs
-something by itself. A `sending` that is likely to come is written before the rest of its group, while that is still being made out; what did not come is not
-committed.
+Over the channel go pickled values: the ledger's `Named` first, then parts of groups; and for the last part of each group, which is
+committed with it, one `Written` back. What has come of a group is written while the rest is still coming up, all that is there at once, as
+each set of changes costs something by itself. A `sending` that is likely to come is written before the rest of its group, while that is
+still being made out; what did not come is not committed.
 """
 
 import contextlib
@@ -47,7 +47,9 @@ _SETTINGS = {
 
 
 class Part(NamedTuple):
-    """Changes of a group; `last`: those that come next are of another group; `likely`: the attempts whose `sending` is expected in that one."""
+    """Changes of a group; `last`: those that come next are of another group; `likely`: the attempts whose `sending` is expected in that
+    one.
+    """
 
     changes: Sequence[Plain]
     last: bool
@@ -144,7 +146,8 @@ def _said(channel: socket.socket) -> Iterator[list[Any]]:
 def _make_way() -> None:
     """Leave the processor where the sending process wakes, which would else wait there until this one has nothing to do.
 
-    On a machine with few processors Linux wakes it where it ran last, or where this one runs, and sees only milliseconds later that another is idle.
+    On a machine with few processors Linux wakes it where it ran last, or where this one runs, and sees only milliseconds later that another
+    is idle.
     """
     # Where another system knows no such thing, or /proc may not be read, it waits.
     with contextlib.suppress(OSError, AttributeError):

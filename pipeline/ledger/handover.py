@@ -1,7 +1,7 @@
 """A ledger that was copied elsewhere and goes on there: closed for good, and kept for reading.
 
-What closes it is a gap, for it lacks whatever is issued from then on: so the database itself lets nothing be sent with it, in the hands of an
-older program too. This one is closed by nothing.
+What closes it is a gap, for it lacks whatever is issued from then on: so the database itself lets nothing be sent with it, in the hands of
+an older program too. This one is closed by nothing.
 """
 
 from collections.abc import Iterable

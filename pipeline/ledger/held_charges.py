@@ -71,7 +71,8 @@ def _ask(connection: apsw.Connection, tickets: Iterable[str]) -> None:
 def holdings(connection: apsw.Connection, tickets: Iterable[str], *, heard: bool = False) -> KnownCharges:
     """What is known of these tickets' charges; an attempt still `sending` counts as unknown.
 
-    `heard`: whoever sends is heard, so that such an attempt is in hand, and not what a killed run left. Everything is asked as one set, so the time grows with the tickets asked for, not with the ledger.
+    `heard`: whoever sends is heard, so that such an attempt is in hand, and not what a killed run left. Everything is asked as one set, so
+    the time grows with the tickets asked for, not with the ledger.
     """
     with connection:
         _ask(connection, tickets)

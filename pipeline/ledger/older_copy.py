@@ -16,8 +16,8 @@ def doubt(
 ) -> Message:
     """Why an open ledger may be an older copy of itself, nothing where nothing says so, or where its gap says so already.
 
-    `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that begins
-    meanwhile is in the ledger first, and is known to witnesses last.
+    `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that
+    begins meanwhile is in the ledger first, and is known to witnesses last.
     """
     own = runs.last_run(connection, Phase.AT_REST)
     noted = list(last_run_witness.noted(witnesses, own.ledger_id))

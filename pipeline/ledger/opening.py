@@ -286,8 +286,8 @@ class OpenOptions:
     """How a ledger is opened for changing it.
 
     `may_lack`: that something is missing in it is about to be recorded; `unnoted`: likewise, that nothing is missing though its last run is
-    not noted beside it or on this machine. `handed_over`: it may have been copied to where it goes on. `kept`: it is to outlast the run, so that its runs are noted outside its folder too. `note` is told
-    what takes time, and that an older one is upgraded.
+    not noted beside it or on this machine. `handed_over`: it may have been copied to where it goes on. `kept`: it is to outlast the run, so
+    that its runs are noted outside its folder too. `note` is told what takes time, and that an older one is upgraded.
     """
 
     may_lack: bool = False

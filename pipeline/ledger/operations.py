@@ -1,9 +1,9 @@
 """What a run, and who mends a ledger, ask of it beside questions, whichever it is: values in, values out.
 
-Two ledgers do this: a file of one machine (`session.OpenLedger`, `ledger_to_change.FileToChange`), and a database that several machines share
-(`ledger_postgresql.postgresql_ledger`). What both of them guarantee is asserted in tests/contract: what is acknowledged is
-durable; an attempt is claimed once, ever; a charge is in one live attempt; nothing returns to planned; a refused change is
-refused alone; a late outcome settles its attempt once.
+Two ledgers do this: a file of one machine (`session.OpenLedger`, `ledger_to_change.FileToChange`), and a database that several machines
+share (`ledger_postgresql.postgresql_ledger`). What both of them guarantee is asserted in tests/contract: what is acknowledged is durable;
+an attempt is claimed once, ever; a charge is in one live attempt; nothing returns to planned; a refused change is refused alone; a late
+outcome settles its attempt once.
 """
 
 from abc import ABC, abstractmethod
@@ -57,7 +57,9 @@ class RunLedger(ReadLedger, ABC):
 
     @abstractmethod
     def plan(self, run: int, requests: Sequence[Request], rows: Rows, details: Details) -> list[Attempt]:
-        """Write every request with a new attempt as `planned`, all of them or none, with the rows that they come from and what these say beside."""
+        """Write every request with a new attempt as `planned`, all of them or none, with the rows that they come from and what these say
+        beside.
+        """
 
     @abstractmethod
     def settle(self, attempt_id: int, settlement: Settlement) -> None:

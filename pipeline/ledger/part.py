@@ -13,13 +13,14 @@ from dataclasses import dataclass
 class Part:
     """What a question names; all of that is in the part, beside what has to do with it.
 
-    `attempts` are (request, attempt) pairs, `attempt_ids` their IDs in the ledger; `numbers` are those of vouchers, issued or reversing; `contents`
-    are SHA-256 of files, those of an inbox and itinerary files. `unknown`: every attempt that is unknown or being sent. `issued_between`: from
-    one time on and before the other (UTC, ISO 8601; "" and "~": at any time). `runs`: so many of the last ones.
+    `attempts` are (request, attempt) pairs, `attempt_ids` their IDs in the ledger; `numbers` are those of vouchers, issued or reversing;
+    `contents` are SHA-256 of files, those of an inbox and itinerary files. `unknown`: every attempt that is unknown or being sent.
+    `issued_between`: from one time on and before the other (UTC, ISO 8601; "" and "~": at any time). `runs`: so many of the last ones.
 
-    `history`: of the tickets also how they were judged, and of runs who had a hand in them. `files`: of the attempts also the itinerary files
-    that are about them. `times`: of their runs also what tells whether a wrong clock wrote some of it. Others stand for all there is of one kind: `reversals`, `shown` (what statements showed), `archived` (itinerary files
-    that are kept), `buyers` (a request of each), `statements` (those that a reconciliation was given). `everything` is all of the ledger.
+    `history`: of the tickets also how they were judged, and of runs who had a hand in them. `files`: of the attempts also the itinerary
+    files that are about them. `times`: of their runs also what tells whether a wrong clock wrote some of it. Others stand for all there is
+    of one kind: `reversals`, `shown` (what statements showed), `archived` (itinerary files that are kept), `buyers` (a request of each),
+    `statements` (those that a reconciliation was given). `everything` is all of the ledger.
     """
 
     tickets: Collection[str] = ()

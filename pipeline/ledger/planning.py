@@ -68,7 +68,8 @@ def plan(
 ) -> list[Attempt]:
     """Write all requests and their first attempts of this run as `planned`, in one transaction.
 
-    `places` says where each charge's row stands: file, sheet, row; `details` what it says beside what is asked for. A request that stands among them twice is refused.
+    `places` says where each charge's row stands: file, sheet, row; `details` what it says beside what is asked for. A request that stands
+    among them twice is refused.
 
     SQLite is at some in a thread of its own while the next are made here; it lets Python go on as long as a statement takes.
     """

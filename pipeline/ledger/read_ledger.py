@@ -67,8 +67,8 @@ class LedgerCopy:
 class ReadLedger(ABC):
     """An open ledger, for looking.
 
-    Each question is asked in SQL of SQLite tables, in one place, whichever ledger it is: `_part` gives what it is about. Every method raises
-    LedgerProblem where the ledger can't be read.
+    Each question is asked in SQL of SQLite tables, in one place, whichever ledger it is: `_part` gives what it is about. Every method
+    raises LedgerProblem where the ledger can't be read.
     """
 
     #: Whether it hears of whoever sends, so that what is `sending` is that: of a file's run nothing tells whether it was killed.

@@ -68,8 +68,8 @@ class Known:
 class Settlement:
     """What an unknown attempt is settled as: issued under a number, or not_sent; with the evidence, and who says so.
 
-    `answered` is the evidence as a person typed it, "" where a statement alone says it. `as_of` is the moment that the evidence is about: when a
-    statement was made; None: now, as a person's answer is.
+    `answered` is the evidence as a person typed it, "" where a statement alone says it. `as_of` is the moment that the evidence is about:
+    when a statement was made; None: now, as a person's answer is.
     """
 
     state: str

@@ -72,8 +72,8 @@ class EvidenceChanges:
     def settle(self, attempt_id: int, settlement: Settlement) -> None:
         """Settle an unknown attempt, and record that.
 
-        Raises NotSettled where it is not unknown any more or its number is another's, and for evidence that nothing was issued where the sender was not seen to end, and
-        that is about a time no `settle_after` later than the sending: the request may still be on its way.
+        Raises NotSettled where it is not unknown any more or its number is another's, and for evidence that nothing was issued where the
+        sender was not seen to end, and that is about a time no `settle_after` later than the sending: the request may still be on its way.
         """
         of = settlement
         values = {

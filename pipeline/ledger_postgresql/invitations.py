@@ -63,7 +63,8 @@ def installed(connection: psycopg.Connection) -> bool:
 
 
 def invite(connection: psycopg.Connection, run: int, most: int) -> None:
-    """Have up to so many workers take part in a run, beside those that look for one themselves: when the transaction in which this is called is committed.
+    """Have up to so many workers take part in a run, beside those that look for one themselves: when the transaction in which this is
+    called is committed.
 
     Where workers can't be invited by this database, nothing is done.
     """

@@ -1,7 +1,7 @@
 """All of a ledger copied from a file into an empty shared one, or back into a new file; then the old one is closed for good.
 
-In this order, whichever way: everything is written, unusable; what was written is compared with what was read; the old ledger is closed, naming
-the new one; the new one may be used. Killed anywhere, the same command does what is left: never are both of them in use.
+In this order, whichever way: everything is written, unusable; what was written is compared with what was read; the old ledger is closed,
+naming the new one; the new one may be used. Killed anywhere, the same command does what is left: never are both of them in use.
 """
 
 import contextlib
@@ -37,8 +37,8 @@ WHERE late_word.state = 'issued' AND NOT taken AND NOT EXISTS (
     SELECT FROM voucher.settlement WHERE settlement.attempt_id = late_word.attempt_id AND settled_at > said_at
 ) ORDER BY late_word LIMIT 1
 """
-#: That the carrier refused it, which a worker said when it was unknown already, the attempt says with the carrier's words, as after a start that
-#: reads it from a file; of who said so late a file knows nothing.
+#: That the carrier refused it, which a worker said when it was unknown already, the attempt says with the carrier's words, as after a start
+#: that reads it from a file; of who said so late a file knows nothing.
 _LEFT_OUT = {"settlement": "WHERE state <> 'rejected'"}
 #: What makes a shared ledger no empty one.
 _USED = (

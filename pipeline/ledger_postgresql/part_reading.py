@@ -1,7 +1,7 @@
 """The part of a shared ledger that a question is about, fetched into tables like those of a file, which the question is then asked of.
 
-What is fetched is closed: a question finds in it all that it would find in the whole ledger, and what it must not find. All of it is read as
-of one moment.
+What is fetched is closed: a question finds in it all that it would find in the whole ledger, and what it must not find. All of it is read
+as of one moment.
 """
 
 import contextlib

@@ -53,9 +53,9 @@ def no_sender() -> SharedWriter:
 class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
     """A shared ledger that is open, for looking, for a run or for a change.
 
-    `seal` makes the body that is sent, which workers can't make. `sender` is the worker that issues its run: the same at each call, from the first
-    one until the ledger is closed, for a run lives as long as its issuer is heard, whatever is judged or written meanwhile. `invited`: so many
-    workers at the most are invited to what is planned.
+    `seal` makes the body that is sent, which workers can't make. `sender` is the worker that issues its run: the same at each call, from
+    the first one until the ledger is closed, for a run lives as long as its issuer is heard, whatever is judged or written meanwhile.
+    `invited`: so many workers at the most are invited to what is planned.
     """
 
     hears_senders: ClassVar[bool] = True

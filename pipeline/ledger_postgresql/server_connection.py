@@ -97,8 +97,8 @@ def _why_refused(url: str, error: psycopg.Error) -> Message:
 def _why_away(server: str, error: psycopg.Error) -> Message:
     """Why there is no connection, and what helps.
 
-    libpq has no codes for what fails before a session begins: only whether a password was asked for or refused, and words, which are its own
-    and always English. They name the server and the user, never a password: what could be one has been refused before.
+    libpq has no codes for what fails before a session begins: only whether a password was asked for or refused, and words, which are its
+    own and always English. They name the server and the user, never a password: what could be one has been refused before.
     """
     said = str(error).rpartition(" failed: ")[2].strip().partition("\n")[0]
     asked = error.pgconn is not None and error.pgconn.needs_password

@@ -28,7 +28,8 @@ class Bounds:
     """The bounds of the fence, in seconds, each less than the next.
 
     `send_within`: from a claim until its request is written, or it is not sent. `lease`: a worker that is silent for longer has lost what
-    it was sending. `settle_after`: so much younger than a sending must evidence be that nothing was issued, where nobody saw the sender end.
+    it was sending. `settle_after`: so much younger than a sending must evidence be that nothing was issued, where nobody saw the sender
+    end.
     """
 
     send_within: float = 20

@@ -1,7 +1,8 @@
-"""The thread that speaks with the shared ledger for all lanes of a worker: all that has come up meanwhile goes by one turn (`worker_turns`).
+"""The thread that speaks with the shared ledger for all lanes of a worker: all that has come up meanwhile goes by one turn
+(`worker_turns`).
 
-While the server is away, what is known is kept on this machine (`worker_spill`), and goes in when it is back; a worker that was silent for too
-long sends no more, and says what it knows by late words.
+While the server is away, what is known is kept on this machine (`worker_spill`), and goes in when it is back; a worker that was silent for
+too long sends no more, and says what it knows by late words.
 """
 
 import contextlib
@@ -36,7 +37,9 @@ _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds, between tries to reach the serve
 
 
 class Turns:
-    """What the thread does (`work`), and what it knows of how its worker stands. All of it is its own, but for what is in the queue and `heard`."""
+    """What the thread does (`work`), and what it knows of how its worker stands. All of it is its own, but for what is in the queue and
+    `heard`.
+    """
 
     def __init__(self, member: Membership, queue: WorkerQueue, lease: float, note: Note) -> None:
         self._member, self._queue, self._lease, self._note = member, queue, lease, note

@@ -32,7 +32,8 @@ class Membership:
     def leave(self, *, away: bool, gone: bool, failed: bool) -> None:
         """Have the ledger know of its end, and let go of the connection.
 
-        Of a worker that is `gone` nobody else could: claims would wait for it after a start of the server. `failed`: it vouches for nothing.
+        Of a worker that is `gone` nobody else could: claims would wait for it after a start of the server. `failed`: it vouches for
+        nothing.
         """
         until = time.monotonic() + (_LEAVE_WITHIN if gone else 0)
         while True:
@@ -55,7 +56,9 @@ class Membership:
 
 
 class Heart:
-    """The thread by which a worker is heard, whatever keeps a turn waiting, and which sees to it that others who are not are counted as silent."""
+    """The thread by which a worker is heard, whatever keeps a turn waiting, and which sees to it that others who are not are counted as
+    silent.
+    """
 
     def __init__(self, of: Membership, lease: float, heard: Callable[[Standing], None]) -> None:
         """`lease`: the ledger's, in seconds. `heard` is told how the worker stands, each time."""

@@ -18,8 +18,8 @@ Waiting = tuple[Change, asyncio.Future[Acknowledged] | None]
 class WorkerQueue:
     """What lanes and the thread that makes turns hand to each other. Whoever reads or changes it has `condition`.
 
-    `kept`: so many of the changes are in the spill file. `stops`: a run that is to be stopped for all, and why. `problem`: why nothing can be
-    relied on any more that this ledger says; `gone`: this worker claims nothing more; `away`: the server can't be reached.
+    `kept`: so many of the changes are in the spill file. `stops`: a run that is to be stopped for all, and why. `problem`: why nothing can
+    be relied on any more that this ledger says; `gone`: this worker claims nothing more; `away`: the server can't be reached.
     """
 
     spill: WorkerSpill

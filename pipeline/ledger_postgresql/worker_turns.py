@@ -165,7 +165,9 @@ class Worker:
                 return None
 
     def allot(self, run: int, wanted: int, busy: int) -> int:
-        """How many requests of a run this worker may have in flight, of `wanted` (0: it takes part no more), while `busy` are; -1 of a run that has ended."""
+        """How many requests of a run this worker may have in flight, of `wanted` (0: it takes part no more), while `busy` are; -1 of a run
+        that has ended.
+        """
         with as_problem():
             (slots,) = self._row("SELECT voucher.allot(%s, %s, %s, %s)", self.worker, run, wanted, busy)
         found: int = slots

@@ -1,9 +1,9 @@
 r"""What the Failures sheet remembers of a row's buyer, so that a corrected buyer is told from an old one's cells.
 
-Failures is written with the buyer columns filled in. When somebody then names another buyer, what was filled in for
-the old one must not pass for the row's own. So one column of ours says whose buyers the row's names mean, whom its
-columns were filled in for, and what was put into each. The sheet Buyers says the same of each of its rows, so that one that was corrected is told from
-one that a buyers file has newer. A person can read it, and nobody has to.
+Failures is written with the buyer columns filled in. When somebody then names another buyer, what was filled in for the old one must not
+pass for the row's own. So one column of ours says whose buyers the row's names mean, whom its columns were filled in for, and what was put
+into each. The sheet Buyers says the same of each of its rows, so that one that was corrected is told from one that a buyers file has newer.
+A person can read it, and nobody has to.
 
 >>> source = Source("may.xlsx", "ACME", ("business", "ACME Ltd", "", "", "a@example.com"))
 >>> Source.read(source.text) == source, Source.read("may.xlsx\nACME\nbusiness")

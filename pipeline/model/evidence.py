@@ -127,9 +127,9 @@ class Misread:
 class Statement:
     """One statement of the carrier's; `written` is when its file was last written (UTC).
 
-    `said_made` is when it was made, as the file or whoever brings it says; None where nobody does. `kinds` are the kinds of voucher that its columns and sheets can list; `unread` names sheets that hold something
-    and were not read, so that it may list more than is known of it. Lines that are `set_aside` settle nothing: their
-    numbers may be no vouchers'.
+    `said_made` is when it was made, as the file or whoever brings it says; None where nobody does. `kinds` are the kinds of voucher that
+    its columns and sheets can list; `unread` names sheets that hold something and were not read, so that it may list more than is known of
+    it. Lines that are `set_aside` settle nothing: their numbers may be no vouchers'.
     """
 
     name: str

@@ -88,8 +88,8 @@ class ItineraryData:
 class ReadFile:
     """A file as it was read: its data and its seal, or why there is none.
 
-    `problem` is `altered` (with data), `not_an_itinerary`, `unreadable`, or `unclear` (an itinerary without number or ticket); None: to be matched.
-    `reasons` say why, one message each.
+    `problem` is `altered` (with data), `not_an_itinerary`, `unreadable`, or `unclear` (an itinerary without number or ticket); None: to be
+    matched. `reasons` say why, one message each.
     """
 
     data: ItineraryData | None

@@ -14,10 +14,10 @@ from pipeline.model.request import Identity, Request, wire_text
 class KnownCharge:
     """A charge in a live attempt: issued, or in doubt (`state` is issued or unknown).
 
-    `amount` in minor units; `at` is the UTC time of the attempt, ISO 8601; `reason` and `detail` say
-    why it is unknown, or was until evidence settled it as issued. `elsewhere`: known from a carrier's statement alone, with `file` saying which and where,
-    and `issued_at` as the statement has it. `in_hand`: another run is sending it, and a ledger that hears of whoever sends says so. `market` and `times_doubtful` (a wrong clock may have written `at`) are known of
-    what was issued in some days alone.
+    `amount` in minor units; `at` is the UTC time of the attempt, ISO 8601; `reason` and `detail` say why it is unknown, or was until
+    evidence settled it as issued. `elsewhere`: known from a carrier's statement alone, with `file` saying which and where, and `issued_at`
+    as the statement has it. `in_hand`: another run is sending it, and a ledger that hears of whoever sends says so. `market` and
+    `times_doubtful` (a wrong clock may have written `at`) are known of what was issued in some days alone.
     """
 
     identity: Identity

@@ -40,7 +40,9 @@ class SheetName(Private):
 
 @dataclass(frozen=True)
 class Term:
-    """A name of ours that has a word in each language: a column, a choice of one, a status, a sheet. `kind` is its context in the catalogue."""
+    """A name of ours that has a word in each language: a column, a choice of one, a status, a sheet. `kind` is its context in the
+    catalogue.
+    """
 
     name: str
     kind: "TermKind" = "column"

@@ -7,11 +7,11 @@ from typing import NamedTuple
 class RegisterLine(NamedTuple):
     """A charge as a ledger knows it; "" where it does not know.
 
-    `state` is issued, unknown (the request's outcome is) or reversed. `amount` is in minor units, None where a statement
-    does not say it; `components` and `carried` are JSON objects (charge.components, charge.carried). `issued` is local to the
-    carrier: a time without zone, to the second, a day where a statement says no more, None where it says nothing; of what
-    is unknown it is when it was asked for. `elsewhere`: a carrier's statement alone shows it; `file` is a message (message.to_text) that says where in it, and `row` is 0.
-    Of an itinerary whose file was received: when (local to the carrier), where it lies in the archive, and what its seal says.
+    `state` is issued, unknown (the request's outcome is) or reversed. `amount` is in minor units, None where a statement does not say it;
+    `components` and `carried` are JSON objects (charge.components, charge.carried). `issued` is local to the carrier: a time without zone,
+    to the second, a day where a statement says no more, None where it says nothing; of what is unknown it is when it was asked for.
+    `elsewhere`: a carrier's statement alone shows it; `file` is a message (message.to_text) that says where in it, and `row` is 0. Of an
+    itinerary whose file was received: when (local to the carrier), where it lies in the archive, and what its seal says.
     """
 
     number: str

@@ -56,8 +56,9 @@ class ReasonText:
 class ChargeResult:
     """What one charge came to. `amount` in minor units, None where it is not known.
 
-    `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which it may be requested, None where it has none or is issued already.
-    `again`: the ledger holds it, and an earlier row speaks of it too, so that it counts in no total.
+    `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which
+    it may be requested, None where it has none or is issued already. `again`: the ledger holds it, and an earlier row speaks of it too, so
+    that it counts in no total.
     """
 
     charge: str

@@ -25,9 +25,10 @@ from pipeline.model.table import (
 class ChargeColumns:
     """By charge, in the order of the rows.
 
-    `line` is each charge's row, ascending; `charge` and `product` what it is, "" where that can't be read; `ended` its status; `buyer` is the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has
-    none; `again` whether the ledger holds it, and an earlier row speaks of it too, so that it counts in no total; `request` the place of its request's ID in `request_ids`, -1 where it is in none; `last_day` NaT where it may be
-    requested at any time, or is issued already.
+    `line` is each charge's row, ascending; `charge` and `product` what it is, "" where that can't be read; `ended` its status; `buyer` is
+    the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has none; `again` whether the ledger
+    holds it, and an earlier row speaks of it too, so that it counts in no total; `request` the place of its request's ID in `request_ids`,
+    -1 where it is in none; `last_day` NaT where it may be requested at any time, or is issued already.
     """
 
     line: Indices

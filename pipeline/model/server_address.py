@@ -32,7 +32,9 @@ def is_server(ledger: str) -> bool:
 
 
 def shared_address(ledger: str | None) -> str:
-    """The address of a ledger that several machines share, for what is done with no other. Raises InputProblem for a file, and where none is named."""
+    """The address of a ledger that several machines share, for what is done with no other. Raises InputProblem for a file, and where none
+    is named.
+    """
     if not is_server(ledger or ""):
         raise InputProblem(
             "this command is for a ledger that several machines share; name that with --ledger or VOUCHER_LEDGER, like"

@@ -2,13 +2,12 @@
 
 Shapes, shared by the reader (which makes it) and the core (which judges it):
 
-- `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row`
-  (int64, as the spreadsheet program counts); `first_file`, `first_sheet` and `first_row`, the same of rows that were
-  corrected on earlier results' Failures: where they stood before ("", "" and 0 where they were added there); `book`, whose buyers the row's names mean, and `remembered`, what
-  an earlier result filled in for the buyer that it names (buyer_source.Source, "" for nothing); then every column of the vocabulary:
-  text and ticket numbers as str ("" where blank or unreadable), choices as categories of the
-  choices' names (missing where blank or unreadable), money as int64 whole minor units (0 where not
-  given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
+- `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row` (int64, as the spreadsheet program
+  counts); `first_file`, `first_sheet` and `first_row`, the same of rows that were corrected on earlier results' Failures: where they stood
+  before ("", "" and 0 where they were added there); `book`, whose buyers the row's names mean, and `remembered`, what an earlier result
+  filled in for the buyer that it names (buyer_source.Source, "" for nothing); then every column of the vocabulary: text and ticket numbers
+  as str ("" where blank or unreadable), choices as categories of the choices' names (missing where blank or unreadable), money as int64
+  whole minor units (0 where not given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
 - `cells`: the same rows as they were read, as objects: the vocabulary's columns by name, then the
   extra columns under their own headings. Nothing that was filled in is changed; blank cells may hold what
   the order type, the sheet's name or a team's mapping says of them. The result workbook shows it.

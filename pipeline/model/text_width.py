@@ -55,7 +55,8 @@ def cells_wide(text: str) -> int:
 
 
 def perhaps_longer(texts: Sequence[str], width: float) -> list[str]:
-    """Those of these texts, without line breaks, that may take more than one line in a cell of that width, by their length and their widest letter.
+    """Those of these texts, without line breaks, that may take more than one line in a cell of that width, by their length and their widest
+    letter.
 
     >>> perhaps_longer(["9991000218193", "9991000003064"], 16), perhaps_longer(["WWWWWWWWWWWWW", "i"], 16)
     ([], ['WWWWWWWWWWWWW'])

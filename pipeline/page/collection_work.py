@@ -1,4 +1,5 @@
-"""The piece of the page's work that collects itinerary files: it runs the flow of `voucher collect`, and keeps what that came to for the page.
+"""The piece of the page's work that collects itinerary files: it runs the flow of `voucher collect`, and keeps what that came to for the
+page.
 
 The files stay where they were brought to, so that what a kill interrupts is done once more with them.
 """

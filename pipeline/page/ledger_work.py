@@ -85,7 +85,9 @@ def judge_what_may_have_changed(task: WorkTask, decided: Decided) -> None:
 
 
 def when_free(task: WorkTask, weigh: Callable[[], _Weighed]) -> _Weighed:
-    """What weighing evidence comes to once nobody else is using the ledger: what somebody brought is not lost to a month that is being sent."""
+    """What weighing evidence comes to once nobody else is using the ledger: what somebody brought is not lost to a month that is being
+    sent.
+    """
     wait, until = _FIRST_WAIT, time.monotonic() + _PATIENCE
     while True:
         try:

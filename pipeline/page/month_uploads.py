@@ -17,8 +17,8 @@ EVIDENCE = ("statement", "resolved", "answered", "itineraries")
 class Upload:
     """A file that was uploaded to a month.
 
-    `kind`: workbook (tickets), buyers, statement, resolved (answers), answered (tickets and answers), itineraries, or new: not told apart yet.
-    `reconcile_in` is the language of a reconciliation with it, "" where nobody who may reconcile has brought it.
+    `kind`: workbook (tickets), buyers, statement, resolved (answers), answered (tickets and answers), itineraries, or new: not told apart
+    yet. `reconcile_in` is the language of a reconciliation with it, "" where nobody who may reconcile has brought it.
     """
 
     number: int
@@ -47,7 +47,8 @@ def uploads(folder: Path, month: str, *kinds: str) -> list[Upload]:
 
 
 def add_upload(folder: Path, month: str, upload: Upload) -> None:
-    """Note a file of the month's folder; what may be judged has the month judged anew. Within a transaction, in which the file is put there.
+    """Note a file of the month's folder; what may be judged has the month judged anew. Within a transaction, in which the file is put
+    there.
 
     Raises Overtaken while the month is being sent.
     """

@@ -1,4 +1,5 @@
-"""Months as they stand: begun, changed, judged, sent; their uploads, corrections, approvals and history are modules of their own (month_*.py).
+"""Months as they stand: begun, changed, judged, sent; their uploads, corrections, approvals and history are modules of their own
+(month_*.py).
 
 A month's `version` counts every change of what is judged. What it came to (`judged`, `plan`) is of one version, and so is a proposal or
 an approval, beside the digest of the very plan that was looked at: after a change both are asked for anew.

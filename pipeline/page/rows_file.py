@@ -1,5 +1,5 @@
-"""A month's rows as they were judged last, and the requests that they come to, in a SQLite file of their own: written whole by the process that judged them,
-and asked by the pages a screen at a time, so that the server holds no month in memory.
+"""A month's rows as they were judged last, and the requests that they come to, in a SQLite file of their own: written whole by the process
+that judged them, and asked by the pages a screen at a time, so that the server holds no month in memory.
 
 Reasons are written in every language, because people of several look at one month.
 """
@@ -82,7 +82,9 @@ CHARGES = 100  # of requests, a screen
 
 
 class Reason(NamedTuple):
-    """A reason as it is shown: its code, the column that it is about ("" for none), what is wrong, what to do, whether that cell is at fault."""
+    """A reason as it is shown: its code, the column that it is about ("" for none), what is wrong, what to do, whether that cell is at
+    fault.
+    """
 
     code: str
     column: str

@@ -21,8 +21,9 @@ KEEP_DAYS = 400
 class ServeSettings:
     """What the page is started with.
 
-    `ledger` is a file, or a server's address; `folder` is the page's own (beside_ledger.py). `login` is who started it. `secrets` are None where the sandbox is sent to.
-    `names` are the host names by which a proxy is called that stands before it; `host` and `port` where it listens.
+    `ledger` is a file, or a server's address; `folder` is the page's own (beside_ledger.py). `login` is who started it. `secrets` are None
+    where the sandbox is sent to. `names` are the host names by which a proxy is called that stands before it; `host` and `port` where it
+    listens.
     """
 
     profile: Profile

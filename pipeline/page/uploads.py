@@ -58,7 +58,9 @@ async def _first_token(request: web.Request) -> str:
 
 
 async def fields(request: web.Request) -> Mapping[str, str]:
-    """The fields of a form without files, their line breaks as the script and files have them. Raises HTTPBadRequest for what is no such form."""
+    """The fields of a form without files, their line breaks as the script and files have them. Raises HTTPBadRequest for what is no such
+    form.
+    """
     if request.content_type == _MULTIPART or (request.charset or "utf-8").lower() != "utf-8":
         raise web.HTTPBadRequest
     with _understood():
@@ -85,7 +87,9 @@ def whole_number(text: str) -> int:
 
 
 async def parts(request: web.Request) -> AsyncIterator[BodyPartReader]:
-    """The fields and files of a form with files, one after another, each to be read before the next. Raises HTTPBadRequest for what is none."""
+    """The fields and files of a form with files, one after another, each to be read before the next. Raises HTTPBadRequest for what is
+    none.
+    """
     with _understood():
         if _PARTS not in request:
             request[_PARTS] = await request.multipart()

@@ -99,5 +99,7 @@ async def reconciliation(request: web.Request) -> web.StreamResponse:
 
 
 def _in_doubt(settings: ServeSettings) -> list[months.Month]:
-    """The months that had requests of unknown outcome when they were judged or sent: what was settled shows there once they are judged again."""
+    """The months that had requests of unknown outcome when they were judged or sent: what was settled shows there once they are judged
+    again.
+    """
     return [one for one in months.all_months(settings.folder) if one.plan and one.plan.unknown]

@@ -84,7 +84,9 @@ class Ended:
 
 
 def begin(settings: ServeSettings, kind: Kind, by: str, month: str | None = None, **asked: Any) -> Work:
-    """Begin a piece of work in a process of its own. Raises Overtaken where the same is being done already, another month is being sent, or the server ends."""
+    """Begin a piece of work in a process of its own. Raises Overtaken where the same is being done already, another month is being sent, or
+    the server ends.
+    """
     folder = settings.folder
     with transaction(folder) as connection:
         if _ENDING.is_set():
@@ -277,7 +279,9 @@ def end(folder: Path, number: int, how: Ended, version: int | None = None) -> bo
 
 
 def note_ended(settings: ServeSettings) -> None:
-    """Note work whose process is gone without a word as ended: it was killed. What it was sending the ledger knows, and the next run puts in order."""
+    """Note work whose process is gone without a word as ended: it was killed. What it was sending the ledger knows, and the next run puts
+    in order.
+    """
     folder = settings.folder
     for number, process in [*_CHILDREN.items()]:
         if process.poll() is not None:
@@ -293,7 +297,9 @@ def note_ended(settings: ServeSettings) -> None:
 
 
 def forget_old(folder: Path, days: int) -> None:
-    """Take out what was done that long ago and was about no month, registers, reconciliations and backups, and all files of work that is gone."""
+    """Take out what was done that long ago and was about no month, registers, reconciliations and backups, and all files of work that is
+    gone.
+    """
     there = [*(folder / "work").glob("*")]
     before = time.time() - days * 24 * 60 * 60
     with transaction(folder) as connection:  # what is there by now has its line

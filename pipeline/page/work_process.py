@@ -1,4 +1,5 @@
-"""The process of a piece of the page's work: `python -m pipeline.page.work_process FOLDER NUMBER`, with what the server was started with on stdin.
+"""The process of a piece of the page's work: `python -m pipeline.page.work_process FOLDER NUMBER`, with what the server was started with on
+stdin.
 
 Everything else is imported when its turn has come (month_work.py).
 """

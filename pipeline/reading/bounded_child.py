@@ -11,15 +11,15 @@ near row; the parent asks so where a first reading came to its end by a signal.
 It is a boundary, not only a bound: it is given no keys, and what it says is data only (`formats.serialize`), which the
 parent checks (`deserialize`). So whoever takes it over by a file can say wrong values, as the file could, and no more.
 
-It answers on standard output, the length in bytes (8 of them) before each thing that it says: pieces of a long sheet, `{"piece": number, "columns":
-[…]}`, and at last `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text, "facts": {…}}` (see
-`formats.refusal`), or both where no reading is certain. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
-`first_row`, `first_column` (both from 0), `merged` and `currencies` (see `look`), `height` (in rows), `pieces`, the numbers of those that hold its first rows, and `columns`, what
-is below them (see `columnar`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
-are no value: an error's text (b"#N/A"), or b"=" for a formula whose result was never stored. Of a hidden sheet that holds
-anything one cell is handed over, and how many of its rows hold a ticket's number (`hidden_tickets`); of one that is shown which
-rows are hidden or filtered out (`hidden_rows`, see `look`), and where the filled cells stood that are left out because they are
-far from all others (`far`, as row and column).
+It answers on standard output, the length in bytes (8 of them) before each thing that it says: pieces of a long sheet, `{"piece": number,
+"columns": […]}`, and at last `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text, "facts": {…}}` (see
+`formats.refusal`), or both where no reading is certain. There is one certain reading, or one for each encoding that a text may be in. A
+sheet is a dict of `name`, `visible`, `first_row`, `first_column` (both from 0), `merged` and `currencies` (see `look`), `height` (in rows),
+`pieces`, the numbers of those that hold its first rows, and `columns`, what is below them (see `columnar`), whose values are str, float,
+bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes are no value: an error's text (b"#N/A"), or b"=" for a
+formula whose result was never stored. Of a hidden sheet that holds anything one cell is handed over, and how many of its rows hold a
+ticket's number (`hidden_tickets`); of one that is shown which rows are hidden or filtered out (`hidden_rows`, see `look`), and where the
+filled cells stood that are left out because they are far from all others (`far`, as row and column).
 """
 
 import gc

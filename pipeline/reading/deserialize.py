@@ -28,7 +28,8 @@ _OURS = {*Seen, *SYSTEM_ERRORS}
 
 
 Codes = npt.NDArray[np.int32]
-#: A column's values, or those that are new in a piece of it, and the number of the value in each of its rows; None where each row has its own.
+#: A column's values, or those that are new in a piece of it, and the number of the value in each of its rows; None where each row has its
+#: own.
 Part = tuple[Values, Codes | None]
 
 

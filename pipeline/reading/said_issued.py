@@ -1,7 +1,8 @@
 """Columns of a bill that say that a row has its voucher already: by a voucher's number, or by its state.
 
-They may speak of another voucher, such as the agency's own invoice for its fee, so that they are carried through like other columns that are
-not ours; but nobody else may know of a voucher that was issued by hand. Where such a row is to be sent, somebody is told (rules/told_as_issued.py).
+They may speak of another voucher, such as the agency's own invoice for its fee, so that they are carried through like other columns that
+are not ours; but nobody else may know of a voucher that was issued by hand. Where such a row is to be sent, somebody is told
+(rules/told_as_issued.py).
 """
 
 import re
@@ -17,7 +18,8 @@ from pipeline.reading.statement_words import STATEMENT_COLUMNS
 
 #: Fewer digits are no voucher's number, but a count or a person's own note.
 _NUMBER = re.compile("[0-9](?:[ -]?[0-9]){7}")
-#: Under a heading that may be of any number: the lengths that the carrier's are seen to have (carrier-interface.md, Invoice and Itinerary result).
+#: Under a heading that may be of any number: the lengths that the carrier's are seen to have (carrier-interface.md, Invoice and Itinerary
+#: result).
 _OF_ITS_SHAPE = re.compile("[0-9]{18}(?:[0-9]{2})?")
 _ISSUED = frozenset(
     map(

@@ -53,7 +53,8 @@ def statement_layout(
 ) -> Layout | None:
     """Where a statement's headings stand on a sheet, with amounts in that currency ("": in any); None where it is no statement's.
 
-    One that has columns of tickets, too, such as the passenger's, is one only where somebody says so (`named`), and it says when a voucher was issued.
+    One that has columns of tickets, too, such as the passenger's, is one only where somebody says so (`named`), and it says when a voucher
+    was issued.
     """
     of_tickets = _of_tickets(sheet)  # by its own words first: as a statement's they may have two meanings
     if of_tickets and not named:

@@ -5,8 +5,8 @@ Input columns: ticket_no, ticket_prefix.
 
 >>> ticket_no("999-1234567890"), ticket_no(9991234567890.0)
 ('9991234567890', '9991234567890')
->>> columns = {"ticket_prefix": Cells.of(["999", 999.0, "18", "", "784"]), "ticket_no": Cells.of([2420000001.0, "9992420000001"] * 2 + ["999-2420000001"])}
->>> put_together(columns).objects().tolist()
+>>> prefixes, numbers = ["999", 999.0, "18", "", "784"], [2420000001.0, "9992420000001"] * 2 + ["999-2420000001"]
+>>> put_together({"ticket_prefix": Cells.of(prefixes), "ticket_no": Cells.of(numbers)}).objects().tolist()
 ['999-2420000001', '9992420000001', '18-2420000001', '9992420000001', '784-999-2420000001']
 """
 

@@ -83,7 +83,9 @@ _LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_n
 
 @dataclass(frozen=True)
 class Audited:
-    """What is exported: facts about the ledger, and of each sheet how many rows, which are read as they are written; and whether a sandbox issued them."""
+    """What is exported: facts about the ledger, and of each sheet how many rows, which are read as they are written; and whether a sandbox
+    issued them.
+    """
 
     facts: Sequence[tuple[str, str]]
     count: Callable[[str], int]

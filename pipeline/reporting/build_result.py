@@ -75,7 +75,9 @@ class _Asked:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a result says of its run: the command, what it judged by, its language, its ledger, why it stopped early if it did, and where it comes from."""
+    """What a result says of its run: the command, what it judged by, its language, its ledger, why it stopped early if it did, and where it
+    comes from.
+    """
 
     command: str
     terms: Terms

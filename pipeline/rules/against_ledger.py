@@ -81,10 +81,11 @@ def ledger_conflicts(
 
 
 def both_owed(rows: Rows, ready: Mask, holdings: KnownCharges) -> tuple[Message, ...]:
-    """A line about tickets of which a refund is to be sent and the fare was issued before, or the other way round; none where there is none.
+    """A line about tickets of which a refund is to be sent and the fare was issued before, or the other way round; none where there is
+    none.
 
-    Within an input such rows are not sent (`ticket_conflicts.status_conflicts`). What an earlier row said of its ticket was true then, as the flight
-    may have been given back since: so somebody is told, and the row is sent.
+    Within an input such rows are not sent (`ticket_conflicts.status_conflicts`). What an earlier row said of its ticket was true then, as
+    the flight may have been given back since: so somebody is told, and the row is sent.
     """
     other = {"refund": "ticket_fare", "ticket_fare": "refund"}
     issued = {(of.ticket_no, of.charge) for of, holding in holdings.held.items() if holding.state == "issued"}
@@ -192,7 +193,9 @@ def _by_row(code: str, at: Sequence[tuple[int, Mapping[str, Fact]]]) -> Finding:
 
 
 def doubts(held: Mapping[int, KnownCharge], silent: Container[int], time_zone: str) -> list[Finding]:
-    """The reason why each charge that the ledger has in doubt is unknown, and since when, or who has it in hand; none of rows that are `silent`."""
+    """The reason why each charge that the ledger has in doubt is unknown, and since when, or who has it in hand; none of rows that are
+    `silent`.
+    """
     found: dict[str, list[tuple[int, dict[str, Fact]]]] = {}
     for row, holding in held.items():
         if holding.state == "unknown" and row not in silent:

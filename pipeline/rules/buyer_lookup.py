@@ -1,17 +1,18 @@
 """Whose voucher a row asks for: its own buyer columns, and what they leave blank.
 
-A row's own cells win, which is told where the Buyers sheet says otherwise, and the buyer that the row names fills in the rest: looked up in the row's own workbook first
-and then in the buyers file. A row that somebody added to an earlier result is that result's own, and means the buyers of
-every workbook behind it: those are on its sheet Buyers. A row that names nobody takes the only buyer there is (interface.md, `--buyers`);
-exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
-or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
-the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
-columns were filled in for the buyer that the row names (see model/buyer_source.py): what was left as it was filled in
-is taken from that buyer again, so that a buyer who is corrected on Buyers is so for all rows; what differs was corrected.
+A row's own cells win, which is told where the Buyers sheet says otherwise, and the buyer that the row names fills in the rest: looked up in
+the row's own workbook first and then in the buyers file. A row that somebody added to an earlier result is that result's own, and means the
+buyers of every workbook behind it: those are on its sheet Buyers. A row that names nobody takes the only buyer there is (interface.md,
+`--buyers`); exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number or an address
+says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has the name, the tax number or the type
+of another says two things, and takes nothing of either. In Failures the columns were filled in for the buyer that the row names (see
+model/buyer_source.py): what was left as it was filled in is taken from that buyer again, so that a buyer who is corrected on Buyers is so
+for all rows; what differs was corrected.
 
-Names are compared whatever their case, width, brackets and spaces, as people type them. So two buyers whose names differ in nothing
-else have one name, and a row that names it says neither, not even where it has one's very letters: which buyer is meant
-would hang on a space. A name that is not known, and close to exactly one that is, may be a slip: it is suggested and never taken, since a voucher in another buyer's name is a legal document, too.
+Names are compared whatever their case, width, brackets and spaces, as people type them. So two buyers whose names differ in nothing else
+have one name, and a row that names it says neither, not even where it has one's very letters: which buyer is meant would hang on a space. A
+name that is not known, and close to exactly one that is, may be a slip: it is suggested and never taken, since a voucher in another buyer's
+name is a legal document, too.
 """
 
 import difflib
@@ -66,10 +67,11 @@ _Place = tuple[str, str]
 class Whose:
     """By row: the buyer it names, its header fields, whether its buyer is known, whether it names none, and what contradicts it.
 
-    `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where
-    there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` says
-    of a row that says two things what the named buyer has and what the row has (a fact of its finding); "" for any other. `near` is the one known name that an unknown one is
-    close to, or ""; `alike` says of a name that several have, where they stand and in what they differ (a fact of its finding).
+    `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where there is
+    none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` says of a row that says
+    two things what the named buyer has and what the row has (a fact of its finding); "" for any other. `near` is the one known name that an
+    unknown one is close to, or ""; `alike` says of a name that several have, where they stand and in what they differ (a fact of its
+    finding).
     """
 
     named: Texts
@@ -204,7 +206,9 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
 def _near(
     rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown: Indices
 ) -> tuple[Texts, Texts]:
-    """Of rows whose buyer is unknown, the one known buyer that has a name close to it, and what is to be told of those who have that very name."""
+    """Of rows whose buyer is unknown, the one known buyer that has a name close to it, and what is to be told of those who have that very
+    name.
+    """
     found, alike = np.full(len(named), "", dtype=object), np.full(len(named), "", dtype=object)
     if not len(unknown):
         return found, alike
@@ -234,7 +238,9 @@ def _near(
 def _names_known(
     buyers: pd.DataFrame,
 ) -> tuple[dict[_Place, dict[str, set[str]]], dict[tuple[_Place, str], list[int]]]:
-    """By place, the buyers' names by all that they may be looked up by; and by place and name, the positions of different buyers who have it."""
+    """By place, the buyers' names by all that they may be looked up by; and by place and name, the positions of different buyers who have
+    it.
+    """
     names = [name_key(name) for name in buyers["buyer"].tolist()]
     single = _unique(buyers, names)
     known: dict[_Place, dict[str, set[str]]] = {}

@@ -110,8 +110,8 @@ def _statuses(size: int, findings: list[Finding]) -> Texts:
 def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     """Judge every row by its own cells, the other rows, and what the ledger holds.
 
-    Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict
-    with the kind of voucher that was issued (the first of its rows, and those that differ from it); today's rules have no say in it (interface.md, Row status).
+    Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict with the kind of voucher that was
+    issued (the first of its rows, and those that differ from it); today's rules have no say in it (interface.md, Row status).
     """
     resolved, time_zone = resolve(table), terms.profile.carrier.time_zone
     bound = against_ledger.ledger_kinds(holdings)

@@ -33,14 +33,13 @@ _HARDLY_TWICE = ("ticket_no", "passenger_name")
 class Rows:
     """One array a column, one element a row.
 
-    A row here is one charge; `line` is the input row that it comes from, ascending (a wide bill has
-    several). `ticket` is its ticket number as a whole number, -1 where there is none, and `same_ticket` the number
-    of its ticket among the tickets. Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
-    not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
-    itinerary, auto) until `auto_voucher` has decided the autos. `whose` is what was found of the buyers.
+    A row here is one charge; `line` is the input row that it comes from, ascending (a wide bill has several). `ticket` is its ticket number
+    as a whole number, -1 where there is none, and `same_ticket` the number of its ticket among the tickets. Texts and choices are str (""
+    where blank or unreadable), `amount` int64 minor units (0 where it is not known), days datetime64[D] (NaT where not given). `voucher` is
+    what a row asks for (invoice, itinerary, auto) until `auto_voucher` has decided the autos. `whose` is what was found of the buyers.
     `paid_back` is what a refund line says was paid back, below zero. `unread` are columns that are not read, which totals may be off by.
-    `unreadable` marks, by column, cells that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
-    buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
+    `unreadable` marks, by column, cells that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the
+    same of their buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
     """
 
     line: Indices

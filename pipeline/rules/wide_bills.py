@@ -1,8 +1,8 @@
 """Wide bills: one input row that carries several charges, each in columns of its own.
 
-A row that names no charge becomes the charges that carrier-interface.md, Terms, defines: a used ticket
-its fare (fare, change fee, taxes), a refunded one its refund (refund fee, change fee), one that is used in part
-and refunded for the rest both (the change fee with the fare), and each ancillary fee an ancillary charge. Every other row is the one charge that it names.
+A row that names no charge becomes the charges that carrier-interface.md, Terms, defines: a used ticket its fare (fare, change fee, taxes),
+a refunded one its refund (refund fee, change fee), one that is used in part and refunded for the rest both (the change fee with the fare),
+and each ancillary fee an ancillary charge. Every other row is the one charge that it names.
 """
 
 from dataclasses import dataclass

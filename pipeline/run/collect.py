@@ -50,7 +50,8 @@ from pipeline.submission.sending_run import Run
 class Collecting:
     """What is collected: where from, where to, which itineraries count as missing, and who says so.
 
-    `archive` None: beside the ledger. `mailbox`: an address, "" for none. `month` "" and `since` None: every itinerary that the ledger ever issued counts.
+    `archive` None: beside the ledger. `mailbox`: an address, "" for none. `month` "" and `since` None: every itinerary that the ledger ever
+    issued counts.
     """
 
     paths: tuple[Path, ...]

@@ -1,4 +1,6 @@
-"""What statements list of an attempt whose outcome is unknown, and what contradicts it, a person's answer included: then nothing is settled."""
+"""What statements list of an attempt whose outcome is unknown, and what contradicts it, a person's answer included: then nothing is
+settled.
+"""
 
 import datetime
 from collections.abc import Mapping, Sequence

@@ -3,14 +3,14 @@
 A file is tied to its itinerary by the 20-digit number, else by its ticket; never by passenger, date or amount. That the number in
 the file is the service's itineraryNum is inferred (carrier-interface.md shows 20 digits, so do published files).
 
-What a file proves: a statement is brought by somebody who had it from the carrier, a mail may be anybody's. So a file settles an
-unknown outcome only where it says everything that was asked for (ticket, buyer, tax number, total) and nothing else, in its embedded
-data, not on its page alone; and where the profile names root certificates, only under a seal that is valid by them. Without roots
-no seal can tell whose file it is, so `none` and `intact` count alike. All that is then weighed like a statement's line; but what a file without
-a valid seal says is not remembered where it settles nothing: a mail must not stand in the way of a statement for ever. That a file about
-an attempt came is: from then on no statement's silence proves that it was not issued.
-Likewise only a file that says all that, under a valid seal where there are roots, is the one that was received: else another may still come. A file about a
-ticket that the ledger does not know is held like one (issued elsewhere) under a valid seal alone; else a mail could block any ticket.
+What a file proves: a statement is brought by somebody who had it from the carrier, a mail may be anybody's. So a file settles an unknown
+outcome only where it says everything that was asked for (ticket, buyer, tax number, total) and nothing else, in its embedded data, not on
+its page alone; and where the profile names root certificates, only under a seal that is valid by them. Without roots no seal can tell whose
+file it is, so `none` and `intact` count alike. All that is then weighed like a statement's line; but what a file without a valid seal says
+is not remembered where it settles nothing: a mail must not stand in the way of a statement for ever. That a file about an attempt came is:
+from then on no statement's silence proves that it was not issued. Likewise only a file that says all that, under a valid seal where there
+are roots, is the one that was received: else another may still come. A file about a ticket that the ledger does not know is held like one
+(issued elsewhere) under a valid seal alone; else a mail could block any ticket.
 """
 
 import datetime

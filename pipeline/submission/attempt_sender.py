@@ -97,7 +97,9 @@ class AttemptSender:
         return Try(one.number, outcome, self.writer.commit(Ended(one.attempt_id, outcome)), connection)
 
     async def _if_nothing_follows(self, outcome: Outcome, connection: HeldConnection) -> Outcome:
-        """What says that nothing was processed is believed where no other answer comes for as long as one may take: the request would be sent again."""
+        """What says that nothing was processed is believed where no other answer comes for as long as one may take: the request would be
+        sent again.
+        """
         if await connection.stray_within(min(max(_SHORTEST_LOOK, 2 * self._slowest), _LONGEST_LOOK)):
             detail = message("{answer}, and then another answer to the same request", answer=outcome.detail)
             return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)

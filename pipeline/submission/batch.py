@@ -93,8 +93,8 @@ def _planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Se
 def _judged_again(run: Run, rows: Judged, results: Sequence[Result]) -> Judged:
     """The same rows, judged by what the ledger has by now of those that this run did not send; its own charges stay as they were.
 
-    What another run of a shared ledger issued meanwhile is issued already, with its number, whatever kept this run from sending it. A request
-    of which nothing else is left is none any more.
+    What another run of a shared ledger issued meanwhile is issued already, with its number, whatever kept this run from sending it. A
+    request of which nothing else is left is none any more.
     """
     if isinstance(run.ledger, OpenLedger):  # which no other run has meanwhile
         return rows

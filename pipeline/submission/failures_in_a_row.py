@@ -11,7 +11,8 @@ UNKNOWN_IN_A_ROW = 10
 
 
 def why_stop(in_a_row: Mapping[str, int], concurrency: int, last: Outcome) -> Message:
-    """Why every further request would fare as the last did, by how many were unknown or not_sent in a row; NOTHING while others may fare better.
+    """Why every further request would fare as the last did, by how many were unknown or not_sent in a row; NOTHING while others may fare
+    better.
 
     `concurrency` is how many are in flight at once.
     """

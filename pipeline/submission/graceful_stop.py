@@ -70,7 +70,8 @@ class Halt:
 def stopped_by_signals(halt: Halt, note: Note, late: list[int]) -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting.
 
-    `late` takes those that come afterwards, until the program ends: they are too late for this sending, and a further one begins to stop by them.
+    `late` takes those that come afterwards, until the program ends: they are too late for this sending, and a further one begins to stop by
+    them.
     """
     loop = asyncio.get_running_loop()
 

@@ -1,8 +1,8 @@
 """The sending of requests: claim, send, interpret, record, for every request, so many at a time.
 
-The order is the promise. `sending` is on disk before the first byte leaves (what follows is `attempt_sender`'s); only what provably reached nobody is tried again, as a new attempt with a
-`sending` of its own; and when the ledger fails, the carrier refuses us, or attempts fail in a row, no
-further request leaves.
+The order is the promise. `sending` is on disk before the first byte leaves (what follows is `attempt_sender`'s); only what provably reached
+nobody is tried again, as a new attempt with a `sending` of its own; and when the ledger fails, the carrier refuses us, or attempts fail in
+a row, no further request leaves.
 """
 
 import asyncio

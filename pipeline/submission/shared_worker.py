@@ -127,7 +127,9 @@ class _AtWork:
             await self._take_part(run)
 
     async def _open_runs(self) -> list[int]:
-        """The runs there are; none while the server is away, and where nothing may be sent with this ledger by us any more, which ends this worker."""
+        """The runs there are; none while the server is away, and where nothing may be sent with this ledger by us any more, which ends this
+        worker.
+        """
         try:
             return await asyncio.to_thread(open_runs, self.of.address, self.of.job.owner)
         except ServerAway:

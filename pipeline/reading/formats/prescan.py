@@ -26,13 +26,13 @@ Mark = bytes | datetime.date | str
 class Prescan:
     """One sheet: the last row and column that hold anything (from 0), how many cells are filled, and marks.
 
-    A mark is what a cell holds in place of what the reader takes out, with its row and column from 0: b"#N/A" and the like for an
-    error, b"=" for a formula whose result was never stored, and a day or a
-    truth value (a text then) that the file holds as a number (.ods). What is merged over several rows is told by its first row
-    and column and its last ones; `currencies` are the rows and columns, in turn, of the numbers whose format shows one. `hidden` are rows that are hidden or filtered out, each time the first and the last
-    of several on end. `short`: some cells leave out their place, as an .xlsb's may. Laid out, each position
-    costs `position_bytes`, and `cell_bytes` more where it is filled. `rows` and `columns` are where filled cells stand (the quick look does
-    not tell them), and `far` is how what stands far from all others is moved.
+    A mark is what a cell holds in place of what the reader takes out, with its row and column from 0: b"#N/A" and the like for an error,
+    b"=" for a formula whose result was never stored, and a day or a truth value (a text then) that the file holds as a number (.ods). What
+    is merged over several rows is told by its first row and column and its last ones; `currencies` are the rows and columns, in turn, of
+    the numbers whose format shows one. `hidden` are rows that are hidden or filtered out, each time the first and the last of several on
+    end. `short`: some cells leave out their place, as an .xlsb's may. Laid out, each position costs `position_bytes`, and `cell_bytes` more
+    where it is filled. `rows` and `columns` are where filled cells stand (the quick look does not tell them), and `far` is how what stands
+    far from all others is moved.
     """
 
     last_row: int = -1

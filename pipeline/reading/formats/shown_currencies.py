@@ -76,8 +76,10 @@ def shown_currency(code: str) -> str:
     ('JP¥', 'US$', '')
     >>> shown_currency("0%"), shown_currency('0"%"')
     ('%', '％')
-    >>> shown_currency('0.00"万"'), shown_currency("0.00%"), shown_currency("m/d"), shown_currency("yyyy-mm-dd hh:mm"), shown_currency("#,##0.00_m")
-    ('万', '%', '', '', '')
+    >>> shown_currency('0.00"万"'), shown_currency("0.00%"), shown_currency("m/d")
+    ('万', '%', '')
+    >>> shown_currency("yyyy-mm-dd hh:mm"), shown_currency("#,##0.00_m")
+    ('', '')
     """
     if _BARE.fullmatch(code):
         return ""

@@ -22,7 +22,8 @@ _Places = npt.NDArray[np.int64]
 _Small = npt.NDArray[np.int32]
 _Flags = npt.NDArray[np.bool_]
 
-#: What kind of cell it is: a shared text; else a number, by the number of its style and one (0: none), and with `_LONG` of more than eight characters.
+#: What kind of cell it is: a shared text; else a number, by the number of its style and one (0: none), and with `_LONG` of more than eight
+#: characters.
 _TEXT, _LONG = -1, 1 << 12
 _ROWS, _COLUMNS = 1 << 20, 1 << 14
 #: A sheet of more positions than these, and than so many for each cell, is left to whoever says what is wrong with it.
@@ -58,7 +59,9 @@ class _Cells(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """A column: for each kind its different values, as words, and for each row the number of its value among all of them; 0 is a blank cell."""
+    """A column: for each kind its different values, as words, and for each row the number of its value among all of them; 0 is a blank
+    cell.
+    """
 
     values: dict[int, _Words]
     codes: _Small

@@ -21,8 +21,8 @@ _SMALL = 32 * 1024**2
 _SHEETS, _SHEET = "xl/worksheets/", "xl/worksheets/sheet1.xml"
 _TEXTS, _STYLES = "xl/sharedStrings.xml", "xl/styles.xml"
 _TEXT = re.compile(rb"<si[\s>/]")
-#: Shared texts as nearly every program writes them: what stands before, between and behind them. An entity, a character by its number (`_x000D_`)
-#: or an end of line is not what it looks like.
+#: Shared texts as nearly every program writes them: what stands before, between and behind them. An entity, a character by its number
+#: (`_x000D_`) or an end of line is not what it looks like.
 _BEFORE = re.compile(rb"(?:<\?xml [^<>]*\"(?i:utf-8)\"[^<>]*\?>)?\s*<sst [^<>]*>\s*<si><t>")
 _BETWEEN, _BEHIND = "</t></si><si><t>", re.compile(rb"</t></si>\s*</sst>\s*")
 _NOT_PLAIN, _CONTROLS = (b"&", b"_x"), bytes(range(32))

@@ -1,8 +1,8 @@
 """A look through the sheets of an .xlsb file, before their cells are taken out.
 
-Its parts are records: a number, a length, and so many bytes. A cell's record begins with its column, unless it is a short
-one (SheetJS writes them, python-calamine passes over them); its row is that of the row record before it. A formula's record always holds a result, so that one that was never calculated is told
-by what the workbook says of all.
+Its parts are records: a number, a length, and so many bytes. A cell's record begins with its column, unless it is a short one (SheetJS
+writes them, python-calamine passes over them); its row is that of the row record before it. A formula's record always holds a result, so
+that one that was never calculated is told by what the workbook says of all.
 """
 
 import struct

@@ -282,7 +282,7 @@ def test_whoever_counts_a_worker_as_lost_has_none_of_its_attempts_while_another_
         ledger.force(f"UPDATE worker SET heard_at = heard_at - interval '1 day' WHERE worker = '{lost}'")
     counts = {
         "declared dead": lambda: ledger.operations.declare_dead(lost, "chen", "kill -9"),
-        "swept": ledger.operations.sweep,
+        "swept": ledger.sweep,
         "vouched for": lambda: known_workers.vouch_for(
             ledger.operations._connection, [lost], "chen", "it was only started again"
         ),

@@ -217,7 +217,8 @@ def transaction(folder: Path) -> Iterator[apsw.Connection]:
     try:
         yield connection
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite has rolled back by itself where the disk is full
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 

@@ -36,6 +36,20 @@ def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
     assert connected(tmp_path).execute("SELECT count(*) FROM login_try").get == 1
 
 
+def test_a_full_disk_is_what_a_transaction_fails_by(tmp_path: Path) -> None:
+    def much() -> None:
+        with transaction(tmp_path) as connection:
+            for _ in range(1000):
+                connection.execute(_TRY)
+
+    connection = connected(tmp_path)
+    # SQLite takes it as it takes a full disk, and rolls back by itself.
+    connection.pragma("max_page_count", connection.pragma("page_count"))
+    with pytest.raises(apsw.FullError):
+        much()
+    assert connection.execute("SELECT count(*) FROM login_try").get == 0
+
+
 def test_who_writes_keeps_others_from_it_until_the_end(tmp_path: Path) -> None:
     with transaction(tmp_path):
         other = apsw.Connection(str(tmp_path / page_database.NAME))

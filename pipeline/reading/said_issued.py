@@ -16,11 +16,11 @@ from pipeline.reading.fill_blanks import Part
 from pipeline.reading.heading_meanings import normal
 from pipeline.reading.statement_words import STATEMENT_COLUMNS
 
-#: Fewer digits are no voucher's number, but a count or a person's own note.
-_NUMBER = re.compile("[0-9](?:[ -]?[0-9]){7}")
+#: Fewer digits are no voucher's number, but a count or a person's own note. A spreadsheet program writes a long one with its exponent.
+_NUMBER = re.compile(r"[0-9](?:[ -]?[0-9]){7}|[0-9](?:\.[0-9]+)?[eE]\+(?:0[7-9]|[12][0-9])")
 #: Under a heading that may be of any number: the lengths that the carrier's are seen to have (carrier-interface.md, Invoice and Itinerary
 #: result).
-_OF_ITS_SHAPE = re.compile("[0-9]{18}(?:[0-9]{2})?")
+_OF_ITS_SHAPE = re.compile(r"[0-9]{18}(?:[0-9]{2})?|[0-9](?:\.[0-9]+)?[eE]\+1[79]")
 _ISSUED = frozenset(
     map(
         folded,

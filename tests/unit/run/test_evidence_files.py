@@ -20,3 +20,10 @@ def test_a_statement_and_a_workbook_with_answers_are_told_apart(desk: Path, tmp_
 def test_tickets_are_refused_with_where_they_belong(desk: Path) -> None:
     with pytest.raises(InputProblem, match=r"^a\.xlsx: is neither"):
         told_apart([workbook(desk / "a.xlsx", *fares(1))])
+
+
+def test_a_statement_that_names_passengers_is_brought_as_evidence_too(tmp_path: Path) -> None:
+    listed = tmp_path / "s.csv"
+    rows = ("票号,发票号码,开票日期,旅客姓名", "9991234567890,179525952880229397,2026-10-05,张三")
+    listed.write_text("\n".join(rows), encoding="utf-8")
+    assert told_apart([listed]) == ([listed], [], [])

@@ -252,7 +252,7 @@ def profile_keys() -> dict[str, dict[str, Check]]:
 
 
 def unfit(section: str, key: str, value: Any) -> Message:
-    """What the value of a key (`profile_keys`) must be, if it is not; NOTHING where it is fit."""
+    """What the value of a key of a section must be, if it is not; NOTHING where it is fit."""
     try:
         profile_keys()[section][key](value)
     except Unfit as problem:

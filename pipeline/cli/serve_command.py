@@ -50,7 +50,6 @@ def _settings(given: dict[str, Any]) -> Iterator[ServeSettings]:
         shared = is_server(given["ledger"] or "")
         yield ServeSettings(
             profile=profile,
-            profile_path=given["profile"],
             secrets=None if sandbox else load_secrets(),
             ledger=given["ledger"] if shared else str(path_for(job).absolute()),
             folder=page_folder(job),

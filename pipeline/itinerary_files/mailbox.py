@@ -63,14 +63,13 @@ class NewMails:
     """The mails that are new in a folder, each a file, in the order in which they came.
 
     `names` has for each file what people know the mail by: its subject and day. `passed_over` are findings about mails that are too large.
-    `remaining`: so many more are new, for the next time. `anew`: all mails were read, because the server has renumbered them.
+    `remaining`: so many more are new, for the next time.
     """
 
     files: tuple[Path, ...]
     names: dict[Path, str]
     passed_over: tuple[FoundFile, ...]
     remaining: int
-    anew: bool
     _seen: "_Seen" = field(repr=False)
     _state: Path = field(repr=False)
 
@@ -143,8 +142,7 @@ def fetch_new_mails(
     try:
         with _opened(mailbox, password, ca_file) as server:
             validity, filled = _opened_folder(server, mailbox)
-            anew = known is not None and known[0] != validity
-            last = known[1] if known and not anew else 0
+            last = known[1] if known and known[0] == validity else 0
             uids = _uids_after(server, last) if filled else []
             fetched = _Fetched(server.client, scratch)
             for uid, size in _sizes(server.client, uids[:MOST_MAILS]):
@@ -161,7 +159,6 @@ def fetch_new_mails(
         fetched.names,
         tuple(fetched.passed_over),
         sum(uid > last for uid in uids),
-        anew,
         _Seen(str(mailbox), validity, last),
         state_path,
     )

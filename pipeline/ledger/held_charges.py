@@ -55,8 +55,8 @@ GROUP BY 1, 2, 3, 4
 
 #: Of each charge, its last attempt (the row of the greatest ID: sqlite.org/lang_select.html, bare columns).
 _LAST = """
-SELECT charge.ticket_no, charge.charge, charge.product, charge.content, attempt.detail, attempt.request_id,
-       attempt.state, charge.live, attempt.number, max(attempt.attempt_id)
+SELECT charge.ticket_no, charge.charge, charge.product, charge.content, attempt.detail, attempt.state,
+       charge.live, attempt.number, max(attempt.attempt_id)
 FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id)
 WHERE attempt.state <> 'planned' GROUP BY 1, 2, 3
 """
@@ -118,14 +118,14 @@ def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identi
         last = list(connection.execute(_LAST))
         found = issued_elsewhere.reversed_of_asked(connection)
     # What was asked for such a charge is not known, so that no row of it is another one.
-    known = {identity: Refusal("", NOTHING, "", number) for identity, number in found}
-    for *charge, content, detail, request_id, state, live, number, _ in last:
+    known = {identity: Refusal("", NOTHING, number) for identity, number in found}
+    for *charge, content, detail, state, live, number, _ in last:
         identity = Identity(*charge)
         known.pop(identity, None)
         if state == "rejected":
-            known[identity] = Refusal(content, from_text(detail), request_id)
+            known[identity] = Refusal(content, from_text(detail))
         elif state == "issued" and not live:
-            known[identity] = Refusal(content, NOTHING, request_id, number)
+            known[identity] = Refusal(content, NOTHING, number)
     return known
 
 

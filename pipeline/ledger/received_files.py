@@ -131,23 +131,22 @@ def _day(at: str, zone: ZoneInfo) -> datetime.date:
 
 def _received(connection: apsw.Connection, numbers: Iterable[str]) -> Iterator[tuple[str, EarlierFile]]:
     rows: Any = connection.execute(
-        "SELECT number, sha256, status, attempt_id, received_at FROM json_each(?) AS asked"
+        "SELECT number, sha256, status, attempt_id FROM json_each(?) AS asked"
         " CROSS JOIN received_file ON received_file.number = asked.value WHERE status = 'received'",
         (_list(numbers),),
     )
-    for number, sha256, status, attempt_id, at in rows:
-        yield number, EarlierFile(sha256, FileStatus(status), attempt_id, at)
+    for number, sha256, status, attempt_id in rows:
+        yield number, EarlierFile(sha256, FileStatus(status), attempt_id)
 
 
 def _noted(connection: apsw.Connection, contents: Iterable[str]) -> dict[str, EarlierFile]:
     rows: Any = connection.execute(
-        "SELECT sha256, status, attempt_id, received_at FROM json_each(?) AS asked"
+        "SELECT sha256, status, attempt_id FROM json_each(?) AS asked"
         " CROSS JOIN received_file ON sha256 = asked.value ORDER BY received_file",
         (_list(contents),),
     )
     return {
-        sha256: EarlierFile(sha256, FileStatus(status), attempt_id, at)
-        for sha256, status, attempt_id, at in rows
+        sha256: EarlierFile(sha256, FileStatus(status), attempt_id) for sha256, status, attempt_id in rows
     }
 
 

@@ -12,15 +12,14 @@ import apsw
 
 from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import Message, from_text, said, to_text
+from pipeline.model.message import Message, said, to_text
 from pipeline.model.request import Identity
 
 #: Why a reversal can't be recorded.
 Against = Literal["recorded_already", "not_issued", "of_both_kinds", "red_is_issued", "was_withdrawn"]
 _STANDING = """
-SELECT reversal, voucher, reversal.number, red_number, coalesce(request_id, ''), coalesce(attempt, 0), reversed_by,
-       evidence, reversed_at, attempt_id, reversal.run IS NOT NULL
-FROM reversal LEFT JOIN attempt USING (attempt_id) WHERE reversal.number = ? AND withdrawn = 0 ORDER BY reversal
+SELECT reversal, voucher, reversed_at, attempt_id, run IS NOT NULL
+FROM reversal WHERE number = ? AND withdrawn = 0 ORDER BY reversal
 """
 _ISSUED = """
 SELECT request.voucher, attempt_id FROM attempt JOIN request USING (request_id) WHERE state = 'issued' AND number = ?1
@@ -40,19 +39,13 @@ ORDER BY 1, 2, 3
 class Reversed:
     """A voucher that was reversed, with the charges that it lets go (amounts in minor units).
 
-    `entry` is how the history names the record. `request_id` is "" and `attempt` 0 where statements alone show the
-    voucher; `red_number` "" where it is not known. `at` is when it was recorded (UTC, ISO 8601).
+    `entry` is how the history names the record; `at` is when it was recorded (UTC, ISO 8601).
     `by_red_line`: a run found it on a statement; else a person said so.
     """
 
     entry: str
     voucher: str
     number: str
-    red_number: str
-    request_id: str
-    attempt: int
-    reversed_by: str
-    evidence: Message
     at: str
     charges: tuple[tuple[Identity, int], ...]
     by_red_line: bool
@@ -169,10 +162,10 @@ def standing(connection: apsw.Connection, numbers: Iterable[str]) -> list[Revers
     """The reversals of these numbers, but for those that were withdrawn."""
     found = []
     for number in numbers:
-        for row in list[Any](connection.execute(_STANDING, (number,))):
-            charges = connection.execute(_CHARGES, (row[9], row[2], row[1]))
+        for reversal, voucher, at, attempt_id, by_run in list[Any](connection.execute(_STANDING, (number,))):
+            charges = connection.execute(_CHARGES, (attempt_id, number, voucher))
             parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
-            found.append(Reversed(f"R{row[0]}", *row[1:7], from_text(row[7]), row[8], parts, bool(row[10])))  # type: ignore[call-arg]
+            found.append(Reversed(f"R{reversal}", voucher, number, at, parts, bool(by_run)))
     return found
 
 

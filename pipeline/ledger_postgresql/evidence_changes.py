@@ -106,8 +106,7 @@ class EvidenceChanges:
             entry = done.get("entry", "")
             raise reversals.refused(against, of.number, entry=entry, red_number=of.red_number)
         return Reversed(
-            done["entry"], done["voucher"], of.number, of.red_number, done["request_id"] or "", done["attempt"] or 0,
-            of.reversed_by, said(of.evidence), utc_text(_time(done["at"])),
+            done["entry"], done["voucher"], of.number, utc_text(_time(done["at"])),
             tuple((Identity(*charge), amount) for *charge, amount in done["charges"]),
             run is not None,
         )  # fmt: skip

@@ -44,10 +44,9 @@ class KnownWorker:
 
 @dataclass(frozen=True)
 class Claims:
-    """Whether anybody may claim anything since the server was started, which was noticed at `seen`; `lease` in seconds."""
+    """Whether anybody may claim anything since the server was started; `lease` in seconds."""
 
     open: bool
-    seen: datetime.datetime
     lease: float
 
 
@@ -71,7 +70,7 @@ def claims(connection: psycopg.Connection) -> Claims:
     """Whether claims are open, as far as anybody has looked since the server was started."""
     with as_problem():
         row = connection.execute(
-            "SELECT opened_at IS NOT NULL, seen_at, extract(epoch FROM lease)::float8 FROM voucher.server_life, voucher.ledger"
+            "SELECT opened_at IS NOT NULL, extract(epoch FROM lease)::float8 FROM voucher.server_life, voucher.ledger"
             " ORDER BY life DESC LIMIT 1"
         ).fetchone()
     assert row is not None  # noqa: S101 - a ledger is made with its first life

@@ -1,10 +1,7 @@
 """What people corrected on the page: an overlay on what is read of the files, which stay as they were uploaded."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from pipeline.model.columns import BUYER_COLUMNS
 
 #: Where a row stands: its file and sheet as messages name them, and its number as the spreadsheet program counts.
 Place = tuple[str, str, int]
@@ -25,22 +22,6 @@ class Corrections:
     def of_sheet(self, file: str, sheet: str) -> dict[int, Mapping[str, str]]:
         """One sheet's corrections, by row."""
         return {place[2]: cells for place, cells in self.cells.items() if place[:2] == (file, sheet)}
-
-    def dumps(self) -> str:
-        """The corrections as JSON, as they are handed to another process."""
-        cells = [
-            {"file": file, "sheet": sheet, "row": row, "cells": {**cells}}
-            for (file, sheet, row), cells in self.cells.items()
-        ]
-        return json.dumps({"cells": cells, "buyers": [{**buyer} for buyer in self.buyers]})
-
-    @classmethod
-    def loads(cls, text: str) -> "Corrections":
-        """What `dumps` has written. Raises ValueError, KeyError or TypeError for anything else."""
-        said = json.loads(text)
-        cells = {(one["file"], one["sheet"], int(one["row"])): one["cells"] for one in said["cells"]}
-        names = [column.name for column in BUYER_COLUMNS]
-        return cls(cells, tuple({name: one.get(name, "") for name in names} for one in said["buyers"]))
 
 
 NO_CORRECTIONS = Corrections()

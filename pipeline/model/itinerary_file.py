@@ -138,12 +138,11 @@ class KnownVoucher:
 
 @dataclass(frozen=True)
 class EarlierFile:
-    """What the ledger noted of a file: its SHA-256, status, the attempt that it is of, and when that was (UTC, ISO 8601)."""
+    """What the ledger noted of a file: its SHA-256, status, and the attempt that it is of."""
 
     sha256: str
     status: FileStatus
     attempt_id: int | None
-    at: str
 
 
 @dataclass(frozen=True)

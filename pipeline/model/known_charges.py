@@ -77,7 +77,6 @@ class Refusal:
 
     content: str
     detail: Message
-    request_id: str
     reversed_number: str = ""
 
 

@@ -94,11 +94,6 @@ class RowResult:
         return min((charge.status for charge in self.charges), key=WORST.index)
 
     @property
-    def failed(self) -> bool:
-        """Whether a charge of it has to be corrected or sent again."""
-        return any(STATUS[charge.status].failure for charge in self.charges)
-
-    @property
     def shown(self) -> ChargeResult:
         """The charge that speaks for the row where one alone can be named: the first with a number, else the first."""
         return next((charge for charge in self.charges if charge.number), self.charges[0])
@@ -110,19 +105,9 @@ class RowResult:
         return None if None in amounts else sum(amount or 0 for amount in amounts)
 
     @property
-    def last_day(self) -> datetime.date | None:
-        """The first day after which a charge of it is lost, None where nothing presses."""
-        return min((charge.last_day for charge in self.charges if charge.last_day), default=None)
-
-    @property
     def numbers(self) -> tuple[str, ...]:
         """Every voucher number, in the order of the charges, each once."""
         return tuple(dict.fromkeys(charge.number for charge in self.charges if charge.number))
-
-    @property
-    def request_ids(self) -> tuple[str, ...]:
-        """Every request, in the order of the charges, each once."""
-        return tuple(dict.fromkeys(charge.request_id for charge in self.charges if charge.request_id))
 
 
 @dataclass(frozen=True)

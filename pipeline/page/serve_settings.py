@@ -27,7 +27,6 @@ class ServeSettings:
     """
 
     profile: Profile
-    profile_path: Path | None
     secrets: Secrets | None
     ledger: str
     folder: Path

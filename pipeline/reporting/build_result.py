@@ -39,13 +39,10 @@ _AS_ASKED = ("already_issued", "unknown")
 class _Asked:
     """What was asked for and what came of it.
 
-    `charges` are the positions of all requests' charges, request after request, and `starts` where each request's begin;
     `of_charge` is by charge the number of its request, -1 where it is in none; `results` by the number of the request.
     """
 
     requests: Sequence[Request]
-    charges: Indices
-    starts: Indices
     of_charge: Indices
     results: Mapping[int, Result]
 
@@ -58,7 +55,7 @@ class _Asked:
         by_id = {result.request.request_id: result for result in results}
         numbered = enumerate(requests) if by_id else ()
         found = {n: by_id[one.request_id] for n, one in numbered if one.request_id in by_id}
-        return cls(requests, charges, starts, of_charge, found)
+        return cls(requests, of_charge, found)
 
     @functools.cached_property
     def ids(self) -> Sequence[str]:

@@ -125,7 +125,7 @@ def _collection(run: Run, weighed: Weighed, period: Period | None) -> Collection
     issued, waiting = ledger.not_received(period, job.terms.as_of, zone)
     return Collection(
         weighed.files, issued, tuple(waiting), weighed.decided, period, job.terms.as_of, job.lang,
-        job.profile.carrier.currency, ledger.name, ledger.ledger_id, replace(job.origin, run=run.number),
+        ledger.name, ledger.ledger_id, replace(job.origin, run=run.number),
     )  # fmt: skip
 
 

@@ -19,6 +19,6 @@ def itineraries_received(job: Job, month: str = "") -> Collection | None:
         ledger.as_of_now()
         issued, waiting = ledger.not_received(period, today, zone)
         return Collection(
-            (), issued, tuple(waiting), Decided(), period, today, job.lang, job.profile.carrier.currency,
+            (), issued, tuple(waiting), Decided(), period, today, job.lang,
             ledger.name, ledger.ledger_id, job.origin,
         )  # fmt: skip

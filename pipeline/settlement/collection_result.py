@@ -33,7 +33,6 @@ class Collection:
     period: Period | None
     as_of: datetime.date
     lang: Lang
-    currency: str
     ledger: str
     ledger_id: str
     origin: RunOrigin

@@ -89,9 +89,9 @@ class _Matching:
         found = self.judged(file)
         attempt_id = found.of.attempt_id if found.of else None
         if found.status is FileStatus.RECEIVED and file.data and file.data.number:
-            self.received[file.data.number] = EarlierFile(file.sha256, found.status, attempt_id, "")
+            self.received[file.data.number] = EarlierFile(file.sha256, found.status, attempt_id)
         noted = self.noted.get(file.sha256)
-        self.noted[file.sha256] = EarlierFile(file.sha256, found.status, attempt_id, "")
+        self.noted[file.sha256] = EarlierFile(file.sha256, found.status, attempt_id)
         known = noted is not None and (noted.status, noted.attempt_id) == (found.status, attempt_id)
         return replace(found, new=not (known or found.same))
 

@@ -90,11 +90,6 @@ class Columns:
         self.height = max(self.height, row + 1)
         self._columns[column].put(row, cell)
 
-    @property
-    def filled(self) -> int:
-        """How many cells are not blank."""
-        return sum(column.filled for column in self._columns)
-
     def handed_over(self) -> dict[str, Any]:
         """The sheet's height, the numbers of its pieces, and each column's part behind them.
 
@@ -152,13 +147,6 @@ class _Column:
             self._cells += [""] * (height - len(self._cells))
         elif height > len(self._codes):
             self._codes.extend(array("i", [self._numbers[""]]) * (height - len(self._codes)))
-
-    @property
-    def filled(self) -> int:
-        """How many of its cells are not blank."""
-        if self._cells is not None:
-            return len(self._cells) - self._cells.count("")
-        return len(self._codes) - (self._codes.count(self._numbers[""]) if "" in self._numbers else 0)
 
     def part(self) -> Part:
         """What was taken in since it was asked for last."""

@@ -43,7 +43,7 @@ def test_a_refusal_says_what_was_asked_and_why_it_was_refused(book: Any, fare: A
     tried(book, request)
     content = request.content_of(request.charges[0])
     assert len(content) == 20
-    assert refusals(book) == {FARE: Refusal(content, verbatim("too late"), request.request_id)}
+    assert refusals(book) == {FARE: Refusal(content, verbatim("too late"))}
     assert held_charges.refusals(book.connection, ["9990000000002"]) == {}
     assert held_charges.refusals(book.connection, []) == {}
 
@@ -91,7 +91,7 @@ def test_a_refusal_of_an_older_program_does_not_say_what_was_asked(book: Any, fa
     book.connection.execute("DROP TRIGGER charge_stays_itself; UPDATE charge SET content = ''")
     book.state(attempt.attempt_id, "sending")
     attempts.record_outcome(book.connection, attempt.attempt_id, NO)
-    assert refusals(book) == {FARE: Refusal("", verbatim("too late"), fare(1).request_id)}
+    assert refusals(book) == {FARE: Refusal("", verbatim("too late"))}
 
 
 def test_a_second_attempt_at_a_request_keeps_what_was_asked(book: Any, fare: Any) -> None:

@@ -40,9 +40,7 @@ def waiting(number: int, days: int, status: str = MISSING) -> NotReceived:
 
 def collection(files: tuple[CollectedFile, ...], missing: tuple[NotReceived, ...]) -> Collection:
     now = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
-    return Collection(
-        files, 5000, missing, Decided(), None, DAY, "en", "CNY", "a.ledger", "L", RunOrigin(None, now)
-    )
+    return Collection(files, 5000, missing, Decided(), None, DAY, "en", "a.ledger", "L", RunOrigin(None, now))
 
 
 def kept(said: Collection, folder: Path) -> dict[str, Any]:

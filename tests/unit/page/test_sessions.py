@@ -121,7 +121,7 @@ def test_form_tokens_are_the_sessions_own() -> None:
 
 
 def test_cookies_are_bound_to_https_where_it_is_spoken(tmp_path: Path) -> None:
-    settings = ServeSettings(Profile(), None, None, str(tmp_path / "l"), tmp_path)
+    settings = ServeSettings(Profile(), None, str(tmp_path / "l"), tmp_path)
     assert sessions.cookie_name(settings, "session") == "voucher-session-8750"
     for secure in (replace(settings, certificate=Path("x")), replace(settings, names=("pay.office",))):
         assert sessions.cookie_name(secure, "session") == "__Host-voucher-session"

@@ -49,7 +49,7 @@ def _written(folder: Path, number: int) -> Path:
 @pytest.fixture
 def settings(tmp_path: Path) -> ServeSettings:
     ledger = tmp_path / "page.ledger"
-    return ServeSettings(Profile(), None, None, str(ledger), tmp_path, sandbox=True)
+    return ServeSettings(Profile(), None, str(ledger), tmp_path, sandbox=True)
 
 
 @pytest.fixture

@@ -366,16 +366,6 @@ def test_what_is_wrong_with_a_buyer_that_is_entered_says_where_it_was(tmp_path: 
         judged(month(tmp_path / "u.xlsx", "ACME"), Corrections(buyers=({"buyer": " "},)))
 
 
-# --- handing over ----------------------------------------------------------------------------------
-
-
-def test_corrections_are_the_same_after_they_were_handed_over() -> None:
-    whole = {**dict.fromkeys([column.name for column in BUYER_COLUMNS], ""), **ACME}
-    given = Corrections({("a.xlsx", "表 1", 2): {"fare": "１", "x\n": ""}, ("b", "", 9): {}}, (whole,))
-    assert Corrections.loads(given.dumps()) == given
-    assert Corrections.loads(NO_CORRECTIONS.dumps()) == NO_CORRECTIONS
-
-
 @pytest.mark.slow
 def test_what_was_corrected_is_what_is_sent(tmp_path: Path) -> None:
     path = month(tmp_path / "t.xlsx", "ACME", "ACME")

@@ -25,7 +25,7 @@ def test_an_issued_charge_is_already_issued_with_its_number_and_request(
     assert found.statuses == ["already_issued", "ready"]
     first, second = found.result().rows
     assert first.numbers == ("100000000000000001",)
-    assert first.request_ids == ("Rfeedfacefeedface001",)
+    assert [charge.request_id for charge in first.charges] == ["Rfeedfacefeedface001"]
     assert [(reason.code, reason.message) for reason in first.reasons] == [
         (
             "issued_before",
@@ -351,7 +351,8 @@ def test_of_identical_rows_of_a_held_charge_the_first_has_what_became_of_it_and_
     result = found.result()
     assert found.codes(1) == found.codes(3) == {"repeated_charge"}
     assert dict(result.repeats) == {1: 0, 3: 0}
-    assert result.rows[1].request_ids == result.rows[0].request_ids != ()
+    first, second = ([charge.request_id for charge in row.charges] for row in result.rows[:2])
+    assert first == second != []
     assert result.rows[1].numbers == result.rows[0].numbers
     tally = result.columns.charges.tallies()
     assert (tally[status][0], tally["repeated"]) == (2, (2, 0))

@@ -121,7 +121,7 @@ def test_the_same_number_again_is_a_duplicate_be_it_the_same_file_or_another() -
     assert [first.status, same.status, other.status] == ["received", "duplicate", "duplicate"]
     assert [first.same, same.same, other.same] == [False, True, False]
     assert [first.new, same.new, other.new] == [True, False, True]
-    before = EarlierFile("a" * 64, FileStatus.RECEIVED, 7, "2026-11-21")
+    before = EarlierFile("a" * 64, FileStatus.RECEIVED, 7)
     known = ledger(KNOWN, received={NUMBER: before}, noted={"a" * 64: before})
     again, another = told(file(), file("b"), known=known)
     assert [(one.status, one.same, one.new) for one in (again, another)] == [
@@ -131,7 +131,7 @@ def test_the_same_number_again_is_a_duplicate_be_it_the_same_file_or_another() -
 
 
 def test_what_is_noted_of_a_content_already_is_nothing_new_until_it_comes_to_something_else() -> None:
-    noted = EarlierFile("a" * 64, FileStatus.DIFFERS, 7, "2026-11-21")
+    noted = EarlierFile("a" * 64, FileStatus.DIFFERS, 7)
     known = ledger(KNOWN, noted={"a" * 64: noted})
     assert [one.new for one in told(file(total=1), known=known)] == [False]
     assert [one.new for one in told(file(), known=known)] == [True]
@@ -242,7 +242,7 @@ def test_where_the_profile_names_roots_only_a_valid_seal_is_received() -> None:
 def test_what_was_reversed_and_its_red_file_need_nobody_once_the_ledger_has_it() -> None:
     gone = replace(KNOWN, state="reversed")
     red, again = file("r", number=OTHER, red_of=NUMBER), file("a")
-    earlier = {NUMBER: EarlierFile(again.sha256, FileStatus.RECEIVED, 1, "")}
+    earlier = {NUMBER: EarlierFile(again.sha256, FileStatus.RECEIVED, 1)}
     found = told(red, again, file("b"), known=ledger(gone, received=earlier))
     assert [(one.status.value, one.done, needs_person(one)) for one in found] == [
         ("red", True, False), ("differs", True, False), ("differs", False, True),

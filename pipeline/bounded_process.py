@@ -3,6 +3,7 @@
 Its bounds it sets itself (`process_bounds.py`). It is given no keys, so that whoever takes it over by a file finds none.
 """
 
+import contextlib
 import os
 import selectors
 import subprocess
@@ -46,6 +47,13 @@ def started(script: Path, *arguments: str, stdin: int = subprocess.DEVNULL) -> s
         stderr=subprocess.DEVNULL,
         env=environment(),
     )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, whatever it is at."""
+    process.kill()
+    with contextlib.suppress(BrokenPipeError), process:
+        pass
 
 
 def environment() -> dict[str, str]:

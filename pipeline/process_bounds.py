@@ -5,11 +5,23 @@ It loads nothing but the standard library's smallest, so that such a process sta
 
 import resource
 import sys
+from typing import BinaryIO
 
 #: The process's exit code, where it ran out of memory and can say nothing any more.
 OUT_OF_MEMORY = 3
 #: Of the number before each thing that is said, which says how many bytes come.
 LENGTH_BYTES = 8
+
+
+def framed(thing: bytes) -> bytes:
+    """A thing that is said, with its length before it."""
+    return len(thing).to_bytes(LENGTH_BYTES, "little") + thing
+
+
+def next_of(source: BinaryIO) -> bytes | None:
+    """The next thing that is said there; None at its end."""
+    length = source.read(LENGTH_BYTES)
+    return source.read(int.from_bytes(length, "little")) if len(length) == LENGTH_BYTES else None
 
 
 def set_bounds(cpu_seconds: int, memory_bytes: int, data_bytes: int) -> None:

@@ -19,7 +19,7 @@ from typing import BinaryIO
 from pipeline.itinerary_files.container_bounds import LARGEST_UNPACKED, MEMORY_BYTES, Refused, Seen
 from pipeline.itinerary_files.container_contents import contents
 from pipeline.model.itinerary_file import FoundFile
-from pipeline.process_bounds import LENGTH_BYTES, bound, set_bounds
+from pipeline.process_bounds import bound, framed, next_of, set_bounds
 
 #: Of all files that one process looks into; how long it may take over one of them is the parent's to see.
 PROCESS_SECONDS = 100_000
@@ -29,14 +29,9 @@ def _say(out: BinaryIO, found: FoundFile) -> None:
     frame = {"place": found.place, "size": len(found.content)}
     if found.problem:
         frame |= {"problem": found.problem, "reason": found.reason.text, "facts": found.reason.facts}
-    _write(out, json.dumps(frame).encode())
-    _write(out, found.content)
+    out.write(framed(json.dumps(frame).encode()))
+    out.write(framed(found.content))
     out.flush()  # it is not silent
-
-
-def _write(out: BinaryIO, thing: bytes) -> None:
-    out.write(len(thing).to_bytes(LENGTH_BYTES, "little"))
-    out.write(thing)
 
 
 def _look_into(path: Path, out: BinaryIO) -> bool:
@@ -52,7 +47,7 @@ def _look_into(path: Path, out: BinaryIO) -> bool:
         _say(out, Refused(Seen.UNREADABLE).found(()))
     except Exception:  # noqa: BLE001 - a file that nobody thought of costs no other
         _say(out, Refused(Seen.ENDED).found(()))
-    _write(out, b"{}")
+    out.write(framed(b"{}"))
     out.flush()
     return True
 
@@ -62,8 +57,8 @@ def main() -> None:
     set_bounds(PROCESS_SECONDS, 2 * MEMORY_BYTES, MEMORY_BYTES)
     bound(resource.RLIMIT_FSIZE, LARGEST_UNPACKED)  # of what is unpacked to disk
     given, out = sys.stdin.buffer, sys.stdout.buffer
-    while length := given.read(LENGTH_BYTES):
-        if not _look_into(Path(os.fsdecode(given.read(int.from_bytes(length, "little")))), out):
+    while named := next_of(given):
+        if not _look_into(Path(os.fsdecode(named)), out):
             break
     out.flush()
 

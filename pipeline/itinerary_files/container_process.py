@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-from pipeline.bounded_process import Said, started
+from pipeline.bounded_process import Said, end, started
 from pipeline.itinerary_files import container_bounds as bounds
 from pipeline.itinerary_files.container_bounds import Refused, Seen
 from pipeline.model.itinerary_file import FileStatus, FoundFile
 from pipeline.model.message import Message
-from pipeline.process_bounds import LENGTH_BYTES
+from pipeline.process_bounds import framed
 from pipeline.signals import put_off
 
 CHILD = Path(__file__).with_name("container_child.py")
@@ -70,7 +70,7 @@ class ContainerProcess:
         with contextlib.suppress(
             BrokenPipeError
         ):  # it has ended, which is seen when it is asked what it found
-            self._process.stdin.write(len(named).to_bytes(LENGTH_BYTES, "little") + named)
+            self._process.stdin.write(framed(named))
             self._process.stdin.flush()
 
     def _frames(self) -> Iterator[dict[str, Any]]:
@@ -91,9 +91,7 @@ class ContainerProcess:
 
     def _end(self) -> None:
         if self._process:
-            self._process.kill()
-            with contextlib.suppress(BrokenPipeError), self._process:
-                pass
+            end(self._process)
         self._process = None
 
 

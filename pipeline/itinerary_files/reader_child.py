@@ -14,13 +14,12 @@ import gc
 import os
 import signal
 import sys
-from typing import BinaryIO
 
 import orjson
 
 from pipeline.itinerary_files.itinerary_reader import read_itinerary
 from pipeline.itinerary_files.read_reasons import FILE_SECONDS
-from pipeline.process_bounds import LENGTH_BYTES, OUT_OF_MEMORY, set_bounds
+from pipeline.process_bounds import OUT_OF_MEMORY, framed, next_of, set_bounds
 
 #: Of addresses and of data: far more than the largest file takes that is read (see ofd_package.py).
 MEMORY_BYTES, DATA_BYTES = 1024**3, 320 * 1024**2
@@ -28,26 +27,18 @@ MEMORY_BYTES, DATA_BYTES = 1024**3, 320 * 1024**2
 PROCESS_SECONDS = 100_000
 
 
-def _next(source: BinaryIO) -> bytes | None:
-    """The next thing of the input; None at its end."""
-    length = source.read(LENGTH_BYTES)
-    if len(length) < LENGTH_BYTES:
-        return None
-    return source.read(int.from_bytes(length, "little"))
-
-
 def main() -> None:
     """Set the bounds; read file after file."""
     set_bounds(PROCESS_SECONDS, MEMORY_BYTES, DATA_BYTES)
     source, answers = sys.stdin.buffer, sys.stdout.buffer
-    roots = tuple(_next(source) or b"" for _ in range(int.from_bytes(_next(source) or b"", "little")))
+    roots = tuple(next_of(source) or b"" for _ in range(int.from_bytes(next_of(source) or b"", "little")))
     gc.freeze()
     try:
-        while (content := _next(source)) is not None:
+        while (content := next_of(source)) is not None:
             signal.setitimer(signal.ITIMER_PROF, FILE_SECONDS)  # SIGPROF ends the process, whatever it is in
             answer = orjson.dumps(read_itinerary(content, roots))
             signal.setitimer(signal.ITIMER_PROF, 0)
-            answers.write(len(answer).to_bytes(LENGTH_BYTES, "little") + answer)
+            answers.write(framed(answer))
             answers.flush()
     except MemoryError:
         os._exit(OUT_OF_MEMORY)

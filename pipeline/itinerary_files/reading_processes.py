@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pipeline.bounded_process import Said, started
+from pipeline.bounded_process import Said, end, started
 from pipeline.itinerary_files.read_answer import NotAnAnswer, read_file
 from pipeline.itinerary_files.read_reasons import FILE_SECONDS, Reason
 from pipeline.model.itinerary_file import FileStatus, FoundFile, ReadFile, SealStatus
 from pipeline.model.message import Message
-from pipeline.process_bounds import LENGTH_BYTES, OUT_OF_MEMORY
+from pipeline.process_bounds import LENGTH_BYTES, OUT_OF_MEMORY, framed
 from pipeline.signals import put_off
 
 #: A file takes some milliseconds, and ten seconds of processor time at most; a slow or stopped machine has the rest.
@@ -83,7 +83,7 @@ class _Reader:
         process = self._running()
         self._deadline = time.monotonic() + TIME_SECONDS
         with contextlib.suppress(BrokenPipeError, TimeoutError):  # its answer will say what became of it
-            self._write(process, _framed(content))
+            self._write(process, framed(content))
 
     def answer(self) -> ReadFile:
         """What it says of the file that it was given."""
@@ -110,7 +110,7 @@ class _Reader:
             os.set_blocking(self._process.stdin.fileno(), False)
             self._said = Said(self._process)
             self._deadline = time.monotonic() + TIME_SECONDS
-            roots = _framed(len(self._roots).to_bytes(LENGTH_BYTES, "little")), *map(_framed, self._roots)
+            roots = framed(len(self._roots).to_bytes(LENGTH_BYTES, "little")), *map(framed, self._roots)
             with contextlib.suppress(BrokenPipeError, TimeoutError):
                 self._write(self._process, b"".join(roots))
         return self._process
@@ -129,14 +129,8 @@ class _Reader:
     def end(self) -> None:
         """End the process, if there is one."""
         if self._process is not None:
-            self._process.kill()
-            with contextlib.suppress(BrokenPipeError), self._process:
-                pass
+            end(self._process)
             self._process = None
-
-
-def _framed(content: bytes) -> bytes:
-    return len(content).to_bytes(LENGTH_BYTES, "little") + content
 
 
 def _ended(code: int) -> Message:

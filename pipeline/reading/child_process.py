@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.bounded_process import Said, started
+from pipeline.bounded_process import Said, end, started
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.model.message import Message
 from pipeline.process_bounds import OUT_OF_MEMORY
@@ -64,9 +64,7 @@ class Opening:
 
     def end(self) -> None:
         """End it, whether anybody has asked for its answer or not."""
-        self._process.kill()
-        with self._process:
-            pass
+        end(self._process)
 
 
 def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:

@@ -1,28 +1,9 @@
-"""A team's own mapping (`--columns MAP.toml`): its headings and words, and what blank cells mean.
+"""A team's own mapping (`--columns MAP.toml`): its headings and words, and what blank cells mean, as handbook/bills.en.md shows it.
 
-    [headings]                      # a heading as it stands = the column that it means
-    "机票款合计" = "amount"
-    "票面价" = ""                    # "" : carried through, not read
-
-    [values.ticket_status]          # a word of the team's = the value that it means, column by column
-    "已成行" = "used"
-
-    [fixed]                         # what blank cells hold: in every row …
-    voucher = "invoice"
-
-    [sheets."国际票"]                # … of a sheet of this name …
-    market = "international"
-
-    [order_types."国内机票正常单"]    # … of this order type
-    ticket_status = "used"
-
-    [order_types."酒店订单"]          # rows of this order type, or a sheet of this name, are left out and counted …
-    skip = true                     # … and with false they are read, though their name says hotels, trains or cars
-
-Columns and values may be named in English or Chinese, as in the workbook. A cell that is filled always
-wins; then the order type, then the sheet's name, then `fixed`. Built in is what the words themselves say:
-the market of sheets called 国内机票 or 国际机票 and of order types such as 国内机票正常单, and that the ticket
-of a 退票单 is refunded. An unknown key is an error.
+Columns and values may be named in English or Chinese. A cell that is filled always wins; then the order type, then the sheet's name,
+then `fixed`. Built in is what the words themselves say: the market of sheets called 国内机票 or 国际机票 and of order types such as
+国内机票正常单, and that the ticket of a 退票单 is refunded. With `skip = false` rows are read though their sheet's name, or their order
+type, says hotels, trains or cars. An unknown key is an error.
 """
 
 import tomllib

@@ -1,66 +1,7 @@
-"""How the sandbox is told to misbehave: faults from a TOML file.
+"""How the sandbox is told to misbehave: faults from a TOML file, whose kinds and keys stand in handbook/sandbox.en.md.
 
-    seed = 7                      # for `probability`; default 0
-
-    [[fault]]                     # the first three invoice requests are told to come back later
-    kind = "http"
-    status = 429
-    retry_after = 2
-    operation = "invoice"
-    first = 3
-
-    [[fault]]                     # the answer is lost after the itinerary was issued
-    kind = "reset"
-    when = "after"
-    operation = "itinerary"
-    tickets = ["9991234567890"]
-
-    [[fault]]                     # and everything is slow
-    kind = "latency"
-    seconds = 0.3
-
-`kind` and the keys it has of its own (* must be given):
-
-    latency        waits; seconds*
-    refuse         a business refusal (always before issuing); message
-    http           an HTTP answer without an envelope; status*, body, retry_after (seconds), location
-    envelope       an envelope with that code and no data; code*, message
-    reset          the connection is reset without an answer
-    close          the connection is closed without an answer
-    garbage        an answer that is not JSON
-    undecryptable  code 200 and success, but data that can't be decrypted
-    nonsense       data that decrypts to something that is not JSON
-    wrong_ticket   an itinerary for another ticket; for an invoice, success without an invoiceId
-    truncated      an answer that promises more bytes than it has; then the connection is closed
-
-About the file that is mailed of an itinerary (`--deliver-to`), whatever became of the answer:
-
-    file_late          mailed later; seconds*
-    file_never         not mailed
-    file_twice         mailed twice
-    file_wrong_buyer   of another buyer
-    file_wrong_amount  of another amount
-    file_altered       its data changed after it was sealed
-    file_unsealed      without a seal
-    file_link_only     a mail with a link in place of the file
-    file_zip           the file in a ZIP
-    file_red           the carrier then reverses the itinerary, and mails the red one's file
-
-`when` is "before" (the default: nothing is issued) or "after" (the request is judged and, if it is
-accepted, issued and in the statement; only the answer goes wrong).
-
-Which requests: only those that are well-formed and carry the right key count. `operation` is
-"invoice", "itinerary" or "both" (the default); `tickets` names tickets of which the request must ask
-for at least one. Of the requests that match both, counted from 1 for each fault by itself:
-
-    every = N          each Nth
-    first = N          the first N
-    requests = [3, 7]  these
-    probability = 0.1  each with that chance, the same ones for the same seed
-
-at most one of the four; none means all. Of several faults that hit one request, the first in the
-file befalls it; latencies are added to it. Of faults of files those itineraries count that are issued, all that hit one
-befall it together, and they have neither `when` nor `operation`.
+Only requests that are well-formed and carry the right key count. They are counted for each fault by itself, of those that match its
+`operation` and ask for one of its `tickets` at least; where it chooses none of them, all are hit.
 """
 
 import math

@@ -64,13 +64,6 @@ def test_without_a_file_there_is_nothing_of_a_team_s_own() -> None:
     assert load_map(None) is NO_MAP
 
 
-def test_the_example_of_the_documentation_is_a_mapping(written: Any) -> None:
-    from pipeline.reading import columns_file  # noqa: PLC0415 - its docstring
-
-    example = [line for line in (columns_file.__doc__ or "").splitlines() if line.startswith("    ")]
-    assert load_map(written("\n".join(example))).fixed == {"voucher": "invoice"}
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

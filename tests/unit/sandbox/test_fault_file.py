@@ -10,7 +10,6 @@ import pytest
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.model.errors import InputProblem
-from pipeline.sandbox import fault_file as faults_module
 from pipeline.sandbox.fault_file import Faults, FileStrike
 
 CUT = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
@@ -362,13 +361,6 @@ def test_a_fault_file_that_is_not_there_says_so(tmp_path: Path) -> None:
     (tmp_path / "faults.toml").write_bytes(b"\xff")
     with pytest.raises(InputProblem, match="is not TOML"):
         Faults.load(tmp_path / "faults.toml")
-
-
-def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
-    lines = str(faults_module.__doc__).split("`kind` and the keys")[0].splitlines()
-    faults = _faults("\n".join(line[4:] for line in lines if line.startswith("    ")), tmp_path)
-    slow = faults.strike("itinerary", ["9991234567890"])
-    assert (slow.seconds_before, slow.fault and slow.fault.kind) == (0.3, "reset")
 
 
 def test_no_faults_befall_nobody() -> None:

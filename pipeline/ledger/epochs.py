@@ -5,11 +5,7 @@ attempt is therefore named by its epoch, its request and its number. The databas
 last open gap is closed (`gap_closed_begins_an_epoch`), and refuses to send what was planned in an earlier one.
 """
 
-import uuid
-
 import apsw
-
-from pipeline.ledger.clock import utc_now
 
 
 def current(connection: apsw.Connection) -> str:
@@ -21,15 +17,3 @@ def current(connection: apsw.Connection) -> str:
 def of_ledger(connection: apsw.Connection) -> list[str]:
     """The IDs of all epochs of this ledger, the first of which is its own ID, in the order in which they began."""
     return [epoch for (epoch,) in connection.execute("SELECT epoch_id FROM epoch ORDER BY epoch")]
-
-
-def begin(connection: apsw.Connection, why: str) -> str:
-    """Begin another epoch where no gap says that one is needed, as for a copy that lacks nothing; its ID.
-
-    Raises apsw.ConstraintError while a gap is open: closing that begins one.
-    """
-    epoch = uuid.uuid4().hex
-    connection.execute(
-        "INSERT INTO epoch (epoch_id, why, begun_at) VALUES (?, ?, ?)", (epoch, why, utc_now())
-    )
-    return epoch

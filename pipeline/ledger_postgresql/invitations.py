@@ -47,13 +47,6 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA {_SCHEMA} TO voucher_issuer, voucher_work
 """
 
 
-def install(connection: psycopg.Connection) -> None:
-    """Make what invitations take, in one transaction; nothing where it is there already. The roles of the ledger are there."""
-    with as_problem(), connection.transaction():
-        if not installed(connection):
-            connection.execute(statements().encode())
-
-
 def installed(connection: psycopg.Connection) -> bool:
     """Whether workers can be invited by this database."""
     with as_problem():

@@ -163,7 +163,3 @@ def _takes_terminal(fact: Fact) -> bool:
             return any(map(_takes_terminal, parts))
         case _:
             return False
-
-
-#: The commands' texts for which the page has words of its own.
-REPLACED = frozenset(_HERE)

@@ -43,8 +43,9 @@ class At:
         """Another ledger of the carrier, in which nothing is."""
         url = self.server.url(self.server.new_database())
         with closing(connect(url)) as connection:
-            server_schema.prepare(connection, Owner(self.carrier.base_url, "AGENCY"), Bounds())
-            invitations.install(connection)
+            server_schema.prepare(
+                connection, Owner(self.carrier.base_url, "AGENCY"), Bounds(), invitations.statements()
+            )
         return url
 
     def told(self, code: int, *arguments: str, ledger: str = "") -> str:

@@ -189,8 +189,7 @@ def opened(desk: Desk, carrier: Carrier, postgresql: Server, bounds: Bounds) -> 
     """An office whose ledger has these times."""
     url = postgresql.url(postgresql.new_database())
     with closing(connect(url)) as connection:
-        server_schema.prepare(connection, Owner(carrier.base_url, "AGENCY"), bounds)
-        invitations.install(connection)
+        server_schema.prepare(connection, Owner(carrier.base_url, "AGENCY"), bounds, invitations.statements())
     desk.profile(carrier.base_url)
     desk.environment |= {"VOUCHER_PROFILE": "carrier.toml", "VOUCHER_LEDGER": url}
     one = Office(desk, carrier, url)

@@ -294,7 +294,7 @@ def test_workers_are_invited_to_what_is_planned_or_nothing_is(begin_shared: Begi
     ledger = begin_shared()
     with closing(connect(ledger.url("owner"))) as owner:
         owner.execute("DROP SCHEMA IF EXISTS procrastinate CASCADE")
-        invitations.install(owner)
+        owner.execute(f"BEGIN; {invitations.statements()} COMMIT".encode())
         inviting = PostgresqlLedger(ledger.connect("issuer"), seal, invited=2)
         inviting.plan(ledger.run, [itinerary(1)], ROWS, NO_DETAILS)
         inviting.plan(ledger.run, [itinerary(2), itinerary(3), itinerary(4)], ROWS, NO_DETAILS)

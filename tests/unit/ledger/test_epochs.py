@@ -78,17 +78,20 @@ def test_nothing_is_sent_between_marking_a_gap_and_the_epoch_after_it(book: Any,
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(attempt.attempt_id, "sending")
     with pytest.raises(apsw.ConstraintError, match="no gap is open"):
-        epochs.begin(book.connection, "another")
+        book.connection.execute("INSERT INTO epoch (epoch_id, why, begun_at) VALUES ('e', 'another', 'now')")
     gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     assert len(epochs.of_ledger(book.connection)) == 2  # one, for both gaps together
     with pytest.raises(apsw.ConstraintError, match="in its epoch"):
         book.state(attempt.attempt_id, "sending")
 
 
-def test_an_epoch_is_begun_for_a_copy_that_lacks_nothing(book: Any, fare: Any) -> None:
+def test_attempts_are_planned_in_the_epoch_that_was_begun_last(book: Any, fare: Any) -> None:
     first = epochs.current(book.connection)
-    second = epochs.begin(book.connection, "a copy of 20 November")
-    assert (epochs.of_ledger(book.connection), epochs.current(book.connection)) == ([first, second], second)
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
+    gaps.close_gaps(book.connection, "chen", verbatim("statement"))
+    second = epochs.current(book.connection)
+    assert epochs.of_ledger(book.connection) == [first, second]
+    book.run = runs._begin_run(book.connection, runs.RunStart("issue", "2026-11-20"))
     book.plan(fare(1))
     assert book.connection.execute("SELECT epoch FROM attempt").get == 2
 

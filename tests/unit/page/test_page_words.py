@@ -5,7 +5,7 @@ from babel.messages.extract import extract_from_file
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import LANGS
 from pipeline.model.message import Message, Private, counted, message
-from pipeline.page.page_words import REPLACED, TYPED, here, told
+from pipeline.page.page_words import _HERE, TYPED, here, told
 from tests import catalogue
 
 
@@ -15,8 +15,8 @@ def test_what_is_replaced_is_a_text_of_the_commands_and_what_replaces_it_names_n
         for entry in catalogue.extracted()
         for text in ([entry.id] if isinstance(entry.id, str) else entry.id)
     }
-    assert known >= REPLACED
-    for text in REPLACED:
+    assert known >= _HERE.keys()
+    for text in _HERE:
         said = here(Message(text))
         assert isinstance(said, Message)
         assert not TYPED.search(said.text)
@@ -62,7 +62,7 @@ def test_what_the_flows_of_the_page_say_of_options_is_said_of_the_page() -> None
     elsewhere = {
         text for text in texts if "goes with --statement" in text or "swapped" in text or "of no kind" in text
     }
-    assert texts - elsewhere <= REPLACED
+    assert texts - elsewhere <= _HERE.keys()
 
 
 def _named_in(file: str) -> set[str]:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pipeline.ledger import epochs
+from pipeline.ledger import gaps
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Task, today
 from pipeline.model.message import verbatim
@@ -244,7 +244,9 @@ def test_answers_about_another_ledger_are_refused_and_those_about_an_earlier_epo
     desk: Desk,
 ) -> None:
     known = desk.answer(desk.doubt(1), "issued", "N-01")
-    later = epochs.begin(desk.ledger._connection, "a copy that lacks nothing")
+    gaps.mark_gap(desk.ledger._connection, "2026-11-20", verbatim("restored"))
+    gaps.close_gaps(desk.ledger._connection, "chen", verbatim("statement"))
+    later = desk.ledger.epoch
     answers = (known, replace(known, ledger_id=later))
     check_ledger(desk.ledger, answers)
     check_evidence(desk.ledger, Named((), answers, ()))

@@ -11,6 +11,7 @@ from pipeline.cli.options import (
     COLUMNS,
     EXIT_CODES,
     LEDGER,
+    OF_LEDGER,
     PATH,
     PROFILE,
     SANDBOX_LEDGER,
@@ -201,10 +202,7 @@ def reconcile() -> None:
     epilog="Example: voucher history 999-1234567890 --ledger october.ledger",
 )
 @click.argument("tickets", nargs=-1, required=True, metavar="TICKET_NO...")
-@PROFILE
-@LEDGER
-@SANDBOX_LEDGER
-@LANG
+@OF_LEDGER
 @click.option(
     "--json", "as_json", is_flag=True, help="For programs: one JSON object, by ticket; times in UTC."
 )
@@ -239,10 +237,7 @@ def history() -> None:
     metavar="PATH_OR_FOLDER",
     help="The workbook, or the folder for it; default: a name of its own in the working folder.",
 )
-@PROFILE
-@LEDGER
-@SANDBOX_LEDGER
-@LANG
+@OF_LEDGER
 def register() -> None:
     """Write the register of vouchers of a month: one line a charge.
 

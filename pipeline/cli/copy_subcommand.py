@@ -3,8 +3,7 @@
 import click
 
 from pipeline.cli.lazy_command import LazyCommand
-from pipeline.cli.options import LEDGER, PROFILE, SANDBOX_LEDGER, ledger_given, options
-from pipeline.cli.stderr import LANG
+from pipeline.cli.options import OF_LEDGER, ledger_given
 
 
 @click.command(
@@ -14,7 +13,7 @@ from pipeline.cli.stderr import LANG
     epilog="Example: voucher ledger copy-to --profile carrier.toml postgresql://ledger.example/vouchers",
 )
 @click.argument("target", metavar="LEDGER", callback=ledger_given)
-@options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
+@OF_LEDGER
 def copy_to() -> None:
     """Copy the whole ledger into an empty one, which goes on in its place.
 

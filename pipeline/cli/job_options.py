@@ -47,6 +47,13 @@ def job_from(given: dict[str, Any], *, needs_keys: bool | None) -> Job:
     )
 
 
+def ledger_job(given: dict[str, Any]) -> Job:
+    """What a command is about that is about a ledger alone; one that several machines share is no sandbox's."""
+    return Job(
+        (), load_profile(given["profile"]), None, ledger=given["ledger"], sandbox=given.get("sandbox", False)
+    )
+
+
 def _secrets(*, needed: bool) -> Secrets | None:
     """The keys; None where they are not set and nothing is sent. What a killed run left may take them to be read."""
     try:

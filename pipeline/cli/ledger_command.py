@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pipeline.cli.job_options import ledger_job
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.stdout import print_lines
 from pipeline.ledger.reversals import SaidReversed
@@ -14,16 +15,14 @@ from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
-from pipeline.model.job import Job
 from pipeline.model.message import Message, message
-from pipeline.profile_file import load_profile
 from pipeline.run import ledger_maintenance
 from pipeline.run.ledger_check_text import check_lines
 
 
 def check(*, lang: Lang, **given: Any) -> None:
     """Look at all of the ledger."""
-    found = ledger_maintenance.looked_over(_job(given))
+    found = ledger_maintenance.looked_over(ledger_job(given))
     if found.doubted:
         teller(lang)(found.doubted)
     print_lines(rendered(line, lang) for line in check_lines(found))
@@ -32,13 +31,13 @@ def check(*, lang: Lang, **given: Any) -> None:
 
 def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     """Copy the ledger to a file or into a folder."""
-    copy = ledger_maintenance.backed_up(_job(given), path)
+    copy = ledger_maintenance.backed_up(ledger_job(given), path)
     teller(lang)(message("Backup: {path}", path=str(copy)))
 
 
 def export(path: Path, *, lang: Lang, **given: Any) -> None:
     """Write all requests with their evidence to a workbook, for auditors."""
-    job = _job(given)
+    job = ledger_job(given)
     zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
     written = ledger_maintenance.exported(job, path, lang, zone)
     teller(lang)(message("Export: {path}", path=str(written)))
@@ -52,7 +51,7 @@ def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> N
         return yes or not asking() or click.confirm(question, err=True)
 
     tell = teller(lang)
-    done = ledger_maintenance.moved(_job(given), tell, why, by, confirmed)
+    done = ledger_maintenance.moved(ledger_job(given), tell, why, by, confirmed)
     tell(done or message("Nothing was changed."))
     sys.exit(ExitCode.STOPPED.where(not done))
 
@@ -67,9 +66,9 @@ def mark_gap(
         )
     tell = teller(lang)
     if nothing_missing:
-        tell(ledger_maintenance.nothing_missing(_job(given), tell, by, why))
+        tell(ledger_maintenance.nothing_missing(ledger_job(given), tell, by, why))
     else:
-        tell(ledger_maintenance.gap_marked(_job(given), tell, since, why))
+        tell(ledger_maintenance.gap_marked(ledger_job(given), tell, since, why))
 
 
 def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) -> None:
@@ -83,7 +82,7 @@ def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) ->
         return yes or click.confirm(rendered(message("{text}. Close it?", text=text), lang), err=True)
 
     tell = teller(lang)
-    done = ledger_maintenance.gap_closed(_job(given), tell, by, evidence, confirmed)
+    done = ledger_maintenance.gap_closed(ledger_job(given), tell, by, evidence, confirmed)
     tell(done or message("Nothing was changed."))
     sys.exit(ExitCode.STOPPED.where(not done))
 
@@ -91,7 +90,7 @@ def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) ->
 def withdraw(entry: str, *, by: str, why: str, lang: Lang, **given: Any) -> None:
     """Say that evidence was given by mistake."""
     tell = teller(lang)
-    for line in ledger_maintenance.withdrawn(_job(given), tell, entry, by, why):
+    for line in ledger_maintenance.withdrawn(ledger_job(given), tell, entry, by, why):
         tell(line)
 
 
@@ -99,9 +98,5 @@ def reverse(number: str, *, lang: Lang, **given: Any) -> None:
     """Say that the carrier has reversed a voucher (red invoice)."""
     tell, voucher, red = teller(lang), given["voucher"] or "", given["red_number"].strip()
     said = SaidReversed(number.strip(), given["by"], given["evidence"], voucher, red)
-    for line in ledger_maintenance.voucher_reversed(_job(given), tell, said):
+    for line in ledger_maintenance.voucher_reversed(ledger_job(given), tell, said):
         tell(line)
-
-
-def _job(given: dict[str, Any]) -> Job:
-    return Job((), load_profile(given["profile"]), None, ledger=given["ledger"], sandbox=given["sandbox"])

@@ -4,19 +4,10 @@ import click
 
 from pipeline.cli.copy_subcommand import copy_to
 from pipeline.cli.lazy_command import LazyCommand
-from pipeline.cli.options import (
-    LEDGER,
-    PATH,
-    PROFILE,
-    SANDBOX_LEDGER,
-    by,
-    options,
-    said,
-)
+from pipeline.cli.options import OF_LEDGER, PATH, WHY, by, said
 from pipeline.cli.shared_ledger_subcommands import SHARED
-from pipeline.cli.stderr import LANG, LANG_OF_ALL
+from pipeline.cli.stderr import LANG_OF_ALL
 
-_WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
 
 
@@ -31,7 +22,7 @@ def ledger_commands() -> None:
     done_by="pipeline.cli.ledger_command:check",
     epilog="Example: voucher ledger check --profile carrier.toml",
 )
-@_WHERE
+@OF_LEDGER
 def check() -> None:
     """Look at all of the ledger.
 
@@ -45,7 +36,7 @@ def check() -> None:
     epilog="Example: voucher ledger backup /backups --profile carrier.toml",
 )
 @click.argument("path", type=PATH, metavar="PATH")
-@_WHERE
+@OF_LEDGER
 def backup() -> None:
     """Copy the ledger to a file or into a folder.
 
@@ -62,7 +53,7 @@ def backup() -> None:
     epilog="Example: voucher ledger export audit-2026.xlsx --profile carrier.toml --lang zh",
 )
 @click.argument("path", type=PATH, metavar="OUT.xlsx")
-@_WHERE
+@OF_LEDGER
 def export() -> None:
     """Write all requests with their evidence to a workbook, for auditors.
 
@@ -77,9 +68,9 @@ def export() -> None:
     name="move-carrier",
     epilog='Example: voucher ledger move-carrier --profile carrier.toml --ledger october.ledger --why "new host name"',
 )
-@_WHERE
+@OF_LEDGER
 @by("Who says so")
-@said("--why", "Why, for whoever audits the ledger.")
+@WHY
 @click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
 def move_carrier() -> None:
     """Follow the carrier to its new address.
@@ -95,7 +86,7 @@ def move_carrier() -> None:
     name="mark-gap",
     epilog='Example: voucher ledger mark-gap --ledger restored.ledger --since 2026-11-20 --why "restored copy"',
 )
-@_WHERE
+@OF_LEDGER
 @by("Who says so")
 @click.option(
     "--since",
@@ -107,7 +98,7 @@ def move_carrier() -> None:
     is_flag=True,
     help="Say that nothing is missing: the ledger was moved, it is used nowhere else, and this is its latest state.",
 )
-@said("--why", "Why, for whoever audits the ledger.")
+@WHY
 def mark_gap() -> None:
     """Say that the ledger may lack something.
 
@@ -122,7 +113,7 @@ def mark_gap() -> None:
     name="close-gap",
     epilog='Example: voucher ledger close-gap --ledger restored.ledger --evidence "statement of 21 Nov: nothing after the 20th"',
 )
-@_WHERE
+@OF_LEDGER
 @by("Who compared")
 @said("--evidence", "What the carrier's complete statement over that time showed.")
 @click.option("-y", "--yes", is_flag=True, help="Close it though no statement was compared, without asking.")
@@ -142,9 +133,9 @@ def close_gap() -> None:
     epilog='Example: voucher ledger withdraw S12 --profile carrier.toml --why "the statement of the wrong month"',
 )
 @click.argument("entry", metavar="ENTRY")
-@_WHERE
+@OF_LEDGER
 @by("Who says so")
-@said("--why", "Why, for whoever audits the ledger.")
+@WHY
 def withdraw() -> None:
     """Say that evidence was given by mistake.
 
@@ -159,7 +150,7 @@ def withdraw() -> None:
     epilog='Example: voucher ledger reverse 26110000000000000001 --profile carrier.toml --evidence "red invoice of 3 Dec"',
 )
 @click.argument("number", metavar="NUMBER")
-@_WHERE
+@OF_LEDGER
 @by("Who says so")
 @said("--evidence", "What shows that the carrier has reversed it.")
 @click.option(

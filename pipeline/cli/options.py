@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.stderr import reader
+from pipeline.cli.stderr import LANG, reader
 from pipeline.messages.translate import rendered
 from pipeline.model.message import message
 from pipeline.model.server_address import checked_ledger
@@ -61,6 +61,8 @@ AS_OF = click.option(
     help="The day that the rules are judged on; default: today in the carrier's time zone.",
 )  # fmt: skip
 SANDBOX_LEDGER = click.option("--sandbox", is_flag=True, help="The ledger is one of a sandbox run.")
+#: Which ledger, of commands that are about one alone.
+OF_LEDGER = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
 
 
 def login() -> str:
@@ -93,3 +95,11 @@ def filled(_context: click.Context, _parameter: click.Parameter, text: str) -> s
     if not text.strip():
         raise click.BadParameter(rendered(message("is empty; say it in a few words"), reader().lang))
     return text.strip().encode(errors="replace").decode()
+
+
+def said(option: str, help_text: str) -> Callable[[Command], Command]:
+    """What is recorded in the ledger in somebody's words."""
+    return click.option(option, metavar="TEXT", required=True, callback=filled, help=help_text)
+
+
+WHY = said("--why", "Why, for whoever audits the ledger.")

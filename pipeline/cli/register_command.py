@@ -3,27 +3,19 @@
 from pathlib import Path
 from typing import Any
 
+from pipeline.cli.job_options import ledger_job
 from pipeline.cli.stderr import teller
 from pipeline.model.columns import Lang
-from pipeline.model.job import Job
 from pipeline.model.message import counted, message
-from pipeline.profile_file import load_profile
 from pipeline.run.register import Wanted, registered
 
 
-def register(  # noqa: PLR0913 - its options
-    *,
-    month: str | None,
-    split_by: str | None,
-    masked: bool,
-    output: Path | None,
-    profile: Path | None,
-    lang: Lang,
-    **given: Any,
+def register(
+    *, month: str | None, split_by: str | None, masked: bool, output: Path | None, lang: Lang, **given: Any
 ) -> None:
     """Write it, and say where it is."""
-    job = Job((), load_profile(profile), None, **given)
-    zone = job.profile.carrier.time_zone if profile else "UTC"
+    job = ledger_job(given)
+    zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
     tell = teller(lang)
     wanted = Wanted(month or "", zone, output, bool(split_by), masked)
     written, charges = registered(job, wanted, lang, tell)

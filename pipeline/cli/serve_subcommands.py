@@ -3,12 +3,11 @@
 import click
 
 from pipeline.cli.lazy_command import LazyCommand
-from pipeline.cli.options import LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
+from pipeline.cli.options import LEDGER, OF_LEDGER, PATH, PROFILE
 from pipeline.cli.stderr import LANG, LANG_OF_ALL
 
 _LISTEN = "127.0.0.1:8750"
 _ROLES = ("viewer", "preparer", "approver", "administrator")
-_WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
 _NAME = click.argument("name", metavar="NAME")
 
 
@@ -89,7 +88,7 @@ def user_commands() -> None:
     type=click.Choice(_ROLES),
     help="What they may do; each also what those before it may.",
 )
-@_WHERE
+@OF_LEDGER
 def add() -> None:
     """Add somebody; the password is asked for, or a line on stdin where there is no terminal.
 
@@ -104,7 +103,7 @@ def add() -> None:
     done_by="pipeline.cli.user_command:show",
     epilog="Example: voucher user list --profile carrier.toml",
 )
-@_WHERE
+@OF_LEDGER
 def show() -> None:
     """List who has an account, with the role and the last login."""
 
@@ -115,7 +114,7 @@ def show() -> None:
     epilog="Example: voucher user password zhangwei --profile carrier.toml",
 )
 @_NAME
-@_WHERE
+@OF_LEDGER
 def password() -> None:
     """Give somebody another password, and end their sessions."""
 
@@ -126,6 +125,6 @@ def password() -> None:
     epilog="Example: voucher user remove zhangwei --profile carrier.toml",
 )
 @_NAME
-@_WHERE
+@OF_LEDGER
 def remove() -> None:
     """Remove somebody, and end their sessions."""

@@ -2,20 +2,18 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
+from pipeline.cli.job_options import ledger_job
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.stdout import print_lines
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
-from pipeline.model.job import Job
 from pipeline.model.message import Message, message
-from pipeline.profile_file import load_profile
 from pipeline.run import shared_ledger
 from pipeline.run.shared_ledger import Times
 from pipeline.run.worker_lines import worker_lines
@@ -24,7 +22,7 @@ from pipeline.run.worker_lines import worker_lines
 def prepare(*, sql: bool, lang: Lang, **given: Any) -> None:
     """Make a new ledger, or print what makes it."""
     times = Times(given["send_within"], given["lease"], given["settle_after_hours"])
-    job, tell = _job(given), teller(lang)
+    job, tell = ledger_job(given), teller(lang)
     bounds = shared_ledger.bounds_for(job.profile, times)
     if sql:
         print_lines([shared_ledger.script(job, bounds)])
@@ -40,11 +38,11 @@ def prepare(*, sql: bool, lang: Lang, **given: Any) -> None:
         tell(line)
 
 
-def workers(*, everybody: bool, profile: Path | None, ledger: str | None, lang: Lang) -> None:
+def workers(*, everybody: bool, lang: Lang, **given: Any) -> None:
     """Print a line for each."""
-    job = _job({"profile": profile, "ledger": ledger})
+    job = ledger_job(given)
     known, shut = shared_ledger.workers(job)
-    zone = job.profile.carrier.time_zone if profile else "UTC"
+    zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
     print_lines(worker_lines(known, lang, zone, ended=everybody))
     if shut:
         teller(lang)(shut)
@@ -53,14 +51,16 @@ def workers(*, everybody: bool, profile: Path | None, ledger: str | None, lang: 
 def declare_dead(worker: str, *, by: str, how: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Say that a worker was seen dead."""
     question = message("Is it dead?")
-    done = shared_ledger.declared_dead(_job(given), worker, (by, how), _confirmed(question, lang, yes=yes))
+    done = shared_ledger.declared_dead(
+        ledger_job(given), worker, (by, how), _confirmed(question, lang, yes=yes)
+    )
     teller(lang)(done or message("Nothing was changed."))
     sys.exit(ExitCode.STOPPED.where(not done))
 
 
 def vouch(workers: tuple[str, ...], *, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Say for silent workers that nothing is missing; without any, how it stands."""
-    tell, job = teller(lang), _job(given)
+    tell, job = teller(lang), ledger_job(given)
     if not workers:
         is_open, lines = shared_ledger.vouching(job)
         for line in lines:
@@ -86,7 +86,3 @@ def _confirmed(question: Message, lang: Lang, *, yes: bool) -> Callable[[Message
         return yes or click.confirm(rendered(question, lang), err=True)
 
     return confirmed
-
-
-def _job(given: dict[str, Any]) -> Job:
-    return Job((), load_profile(given["profile"]), None, ledger=given["ledger"])

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from pipeline.cli.job_options import ledger_job
 from pipeline.cli.stderr import asking, reader, teller
 from pipeline.cli.stdout import print_lines
 from pipeline.messages.translate import rendered
 from pipeline.model.errors import InputProblem
-from pipeline.model.job import Job
 from pipeline.model.message import Note, message
 from pipeline.page import accounts
 from pipeline.page.serve_settings import page_folder
@@ -77,8 +77,7 @@ def remove(*, name: str, lang: Any, **where: Any) -> None:
 
 
 def _folder(where: dict[str, Any]) -> Path:
-    job = Job((), load_profile(where["profile"]), None, ledger=where["ledger"], sandbox=where["sandbox"])
-    return page_folder(job)
+    return page_folder(ledger_job(where))
 
 
 def _password(name: str) -> str:

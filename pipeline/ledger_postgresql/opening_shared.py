@@ -12,6 +12,7 @@ from pipeline.ledger.gaps import Gap, lacking
 from pipeline.ledger.opening import check_owner
 from pipeline.ledger.recovery import Meaning
 from pipeline.ledger_postgresql.evidence_changes import check_settle_after
+from pipeline.ledger_postgresql.known_workers import open_claims
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_seal
 from pipeline.ledger_postgresql.server_connection import LedgerConnection, connect
 from pipeline.ledger_postgresql.server_schema import Right, about, check_right
@@ -50,7 +51,7 @@ def shared_to_write(address: str, job: Job, watch: Watch, meaning: Meaning) -> I
             ledger = PostgresqlLedger(connection, _seal(job), sender, most)
             watch.note(message("Ledger: {path}", path=ledger.name))
             put_in_order(connection, meaning, watch.note)
-            ledger.open_claims()
+            open_claims(connection)
             yield ledger
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from pipeline.ledger_postgresql.shared_recovery import read_answers
 from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import NOTHING, Message, Note, to_text
+from pipeline.model.message import NOTHING, Message, Note
 from pipeline.model.profile import Owner, Terms
 from pipeline.model.request import Charge, Request, wire_text
 from pipeline.rules.rows import Rows
@@ -148,10 +147,6 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
                 invite(self._connection, run, most)
         return planned
 
-    def stop(self, run: int, why: Message) -> None:
-        """Have nothing more of a run claimed, by anybody, from when this returns; the first reason is kept."""
-        self._one("SELECT voucher.stop_run(%s, %s)", run, to_text(why))
-
     def end(self, run: int, exit_code: int, stopped_by: Iterable[RunPerson] = ()) -> None:
         """Record how a run ended, and who stopped it, and forget what was not sent. Refused while any of it is being sent."""
         with as_problem(), self._connection.transaction():
@@ -167,17 +162,6 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
             self._connection.close()
             object.__setattr__(self, "_connection", connect(address))
 
-    # Workers.
-
     def read_answers(self, meaning: Meaning, note: Note) -> None:
         """Say what the answers come to that workers recorded and did not come to interpret."""
         read_answers(self._connection, meaning, note)
-
-    def declare_dead(self, worker: uuid.UUID, by: str, how: str) -> int:
-        """Record that somebody has seen a worker dead, and how; what it was sending is unknown then, so many attempts."""
-        lost: int = self._one("SELECT voucher.declare_dead(%s, %s, %s)", worker, by, how)
-        return lost
-
-    def open_claims(self) -> bool:
-        """Let claims be made after a start of the server, where everybody has vouched and a lease has passed; whether they are open."""
-        return bool(self._one("SELECT voucher.open_claims()"))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Ended, GotAnswer
-from pipeline.ledger_postgresql.known_workers import awaited
+from pipeline.ledger_postgresql.known_workers import awaited, open_claims
 from pipeline.ledger_postgresql.sqlstates import (
     GONE,
     ClaimsShut,
@@ -206,9 +206,7 @@ class Turns:
         self._must_vouch = False
         if self._shut and time.monotonic() >= self._asks_at:
             self._asks_at = time.monotonic() + min(1.0, self._lease / 10)
-            with as_problem():
-                opened = self._member.connection.execute("SELECT voucher.open_claims()").fetchone()
-            if opened == (True,):
+            if open_claims(self._member.connection):
                 self._shut = False
                 self._asks_at = 0.0
                 self._note(message("The ledger takes claims again; sending goes on"))

@@ -6,6 +6,7 @@ Each is the program's own, whole: nothing here decides anything.
 import asyncio
 import contextlib
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,13 +23,14 @@ from pipeline.ledger.opening import OpenOptions
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.session import OpenLedger, file_to_write
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger_postgresql import server_schema
+from pipeline.ledger_postgresql import known_workers, server_schema
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.ledger_postgresql.worker_turns import Claimed, Worker
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.job import Job, Watch
+from pipeline.model.message import Message, to_text
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Carrier, Owner, Profile, Terms
 from pipeline.model.request import Charge, Header, Identity, Request
@@ -267,8 +269,17 @@ class Shared:
         return lost
 
     def sender_dies(self) -> None:
-        self.operations.declare_dead(self.worker.worker, "the test", "it is gone")
+        self.declare_dead(self.worker.worker, "the test", "it is gone")
         self.worker = Worker(self.connect("worker"))
+
+    def stop(self, why: Message) -> None:
+        self.operations._one("SELECT voucher.stop_run(%s, %s)", self.run, to_text(why))
+
+    def declare_dead(self, worker: uuid.UUID, by: str, how: str) -> int:
+        return known_workers.declare_dead(self.operations._connection, worker, by, how)
+
+    def open_claims(self) -> bool:
+        return known_workers.open_claims(self.operations._connection)
 
     def change(self, change: Callable[[PostgresqlLedger], Any]) -> Any:
         self.operations.end(self.run, 0)

@@ -588,7 +588,7 @@ class BothLedgers(RuleBasedStateMachine):
     @precondition(lambda self: self.is_shared)
     @rule()
     def stop(self) -> None:
-        self.ledger.operations.stop(self.ledger.run, verbatim("enough"))
+        self.ledger.stop(verbatim("enough"))
         self.model.stopped = True
 
     @precondition(lambda self: self.is_shared and self.model.of("sending"))

@@ -233,7 +233,7 @@ def test_a_worker_that_is_stopped_within_a_turn_keeps_nobody_waiting(
             while "sending" not in ledger.states().values():
                 assert time.monotonic() - asked < 20
                 time.sleep(0.01)
-            beside.submit(ledger.operations.stop, ledger.run, verbatim("enough")).result(20)
+            beside.submit(ledger.stop, verbatim("enough")).result(20)
             assert not turn.done()
             goes_on.set()
             with pytest.raises(ServerAway):
@@ -329,7 +329,7 @@ def a_late_word_beside_a_later_attempt(ledger: Shared) -> list[str]:
     sent: list[str] = []
     ledger.plan(invoice(charge(1)))
     (first,) = ledger.worker.turn([], ledger.run, 1).claimed
-    ledger.operations.declare_dead(ledger.worker.worker, "chen", "the machine burnt down")
+    ledger.declare_dead(ledger.worker.worker, "chen", "the machine burnt down")
     settled_as_not_issued(ledger)
     sends_the_rest(ledger, sent)
     ledger.worker.late(first.attempt_id, Outcome("not_sent", "carrier_unreachable"))
@@ -353,7 +353,7 @@ def test_a_late_word_settles_what_is_unknown_once_and_nobody_elses(begin_shared:
     ledger = begin_shared()
     ledger.plan(invoice(charge(1)), invoice(charge(2)))
     first, second = ledger.claim(2)
-    ledger.operations.declare_dead(ledger.worker.worker, "chen", "kill -9")
+    ledger.declare_dead(ledger.worker.worker, "chen", "kill -9")
     with pytest.raises(LedgerLacks):
         another(ledger).late(first, issued("N1"))
     for _ in range(2):
@@ -370,7 +370,7 @@ def test_a_late_word_against_evidence_is_kept_beside_it(begin_shared: Begin) -> 
     ledger = begin_shared()
     ledger.plan(invoice(charge(1)))
     (first,) = ledger.claim(1)
-    ledger.operations.declare_dead(ledger.worker.worker, "chen", "kill -9")
+    ledger.declare_dead(ledger.worker.worker, "chen", "kill -9")
     ledger.operations.settle(first, NOT_ISSUED)
     for _ in range(2):
         assert ledger.worker.late(first, issued("N1")).state == "not_sent"
@@ -450,9 +450,9 @@ def begun(own_server: Server) -> Shared:
 
 def opened(ledger: Shared) -> bool:
     """Whether claims are open when a lease has passed: the start is put that far back, which takes no time and asks nobody to be quick."""
-    ledger.operations.open_claims()  # it notes the start
+    ledger.open_claims()  # it notes the start
     ledger.force("UPDATE server_life SET seen_at = seen_at - (SELECT lease FROM ledger)")
-    return ledger.operations.open_claims()
+    return ledger.open_claims()
 
 
 def an_older_copy_is_put_back(own_server: Server) -> tuple[list[str], Shared]:
@@ -467,7 +467,7 @@ def an_older_copy_is_put_back(own_server: Server) -> tuple[list[str], Shared]:
     shutil.copytree(own_server.data, copy)
     own_server.start()
     ledger.open()
-    assert not ledger.operations.open_claims()
+    assert not ledger.open_claims()
     assert opened(ledger)
     (claimed,) = ledger.worker.turn([], ledger.run, 1).claimed
     send(claimed, sent)
@@ -520,7 +520,7 @@ def test_after_a_start_everybody_has_to_vouch_and_a_lease_to_pass(own_server: Se
         with pytest.raises(ClaimsShut):
             ledger.claim(1)
         there_before.vouch()
-        assert ledger.operations.open_claims()
+        assert ledger.open_claims()
         assert ledger.claim(5) == [second]
         assert ledger.states() == {
             first: "sending",
@@ -539,8 +539,8 @@ def test_a_worker_that_can_vouch_no_more_is_declared_dead(own_server: Server) ->
     ledger.open()
     with closing(ledger):
         assert not opened(ledger)
-        assert ledger.operations.declare_dead(gone.worker, "chen", "its machine was taken away") == 1
-        assert ledger.operations.open_claims()
+        assert ledger.declare_dead(gone.worker, "chen", "its machine was taken away") == 1
+        assert ledger.open_claims()
         assert ledger.states() == {first: "unknown"}
         with pytest.raises(LedgerProblem):
-            ledger.operations.declare_dead(gone.worker, "chen", "again")
+            ledger.declare_dead(gone.worker, "chen", "again")

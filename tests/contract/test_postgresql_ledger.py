@@ -145,8 +145,8 @@ def test_nothing_is_claimed_from_when_a_stop_has_returned(begin_shared: Begin) -
     ledger = begin_shared()
     planned = ledger.plan(*fares(1, 3))
     assert ledger.claim(1) == planned[:1]
-    ledger.operations.stop(ledger.run, verbatim("the key was refused"))
-    ledger.operations.stop(ledger.run, verbatim("another reason"))
+    ledger.stop(verbatim("the key was refused"))
+    ledger.stop(verbatim("another reason"))
     assert ledger.claim(3) == []
     assert "refused" in ledger.rows("SELECT stopped FROM run")[0][0]
 
@@ -158,7 +158,7 @@ def test_a_stop_waits_for_a_claim_that_is_under_way(begin_shared: Begin) -> None
         worker = Worker(slow)
         with slow.transaction():
             worker.turn([], ledger.run, 1)  # in a transaction that is still on
-            stopping = threading.Thread(target=ledger.operations.stop, args=(ledger.run, verbatim("enough")))
+            stopping = threading.Thread(target=ledger.stop, args=(verbatim("enough"),))
             stopping.start()
             time.sleep(0.3)
             assert stopping.is_alive()

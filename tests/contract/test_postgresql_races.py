@@ -213,7 +213,7 @@ def test_a_late_word_with_a_number_that_another_gets_at_the_same_moment_is_kept(
     (first,) = ledger.claim(1)
     lost = another(ledger)
     (second,) = (one.attempt_id for one in lost.turn([], ledger.run, 1).claimed)
-    ledger.operations.declare_dead(lost.worker, "chen", "kill -9")
+    ledger.declare_dead(lost.worker, "chen", "kill -9")
     said: list[Outcome] = []
     number_is_taken_meanwhile(ledger, "N1", first, lambda: said.append(lost.late(second, issued("N1"))))
     assert [one.state for one in said] == ["unknown"]
@@ -281,7 +281,7 @@ def test_whoever_counts_a_worker_as_lost_has_none_of_its_attempts_while_another_
     if how != "declared dead":
         ledger.force(f"UPDATE worker SET heard_at = heard_at - interval '1 day' WHERE worker = '{lost}'")
     counts = {
-        "declared dead": lambda: ledger.operations.declare_dead(lost, "chen", "kill -9"),
+        "declared dead": lambda: ledger.declare_dead(lost, "chen", "kill -9"),
         "swept": ledger.sweep,
         "vouched for": lambda: known_workers.vouch_for(
             ledger.operations._connection, [lost], "chen", "it was only started again"

@@ -70,11 +70,11 @@ def test_a_sender_names_those_that_claims_wait_for_again_and_again(
 def test_the_ledger_opens_its_claims_when_nobody_is_awaited_any_more(begin_shared: Begin) -> None:
     ledger = begin_shared()
     restarted_without(ledger)
-    assert not ledger.operations.open_claims()
+    assert not ledger.open_claims()
     ledger.force("UPDATE server_life SET seen_at = seen_at - interval '1 hour' WHERE opened_at IS NULL")
-    assert not ledger.operations.open_claims()
+    assert not ledger.open_claims()
     ledger.worker.vouch()
-    assert ledger.operations.open_claims()
+    assert ledger.open_claims()
 
 
 def test_an_issuer_names_those_that_send_the_last_of_its_run(

@@ -283,7 +283,7 @@ class Office:
         for (worker,) in self.ledger.rows(
             f"SELECT worker FROM worker WHERE {which} AND dead_at IS NULL AND left_at IS NULL"
         ):
-            self.ledger.operations.declare_dead(worker, "the harness", "waitpid")
+            self.ledger.declare_dead(worker, "the harness", "waitpid")
 
     def stop_worker(self) -> None:
         if awake := [one for one in self.processes if one.may_be_stopped]:
@@ -347,7 +347,7 @@ class Office:
         until = time.monotonic() + 4 * self.size.bounds.lease + 10
         while not self.ledger.rows("SELECT FROM gap WHERE closed_at IS NULL"):
             self.declare_the_dead()
-            self.ledger.operations.open_claims()
+            self.ledger.open_claims()
             if time.monotonic() > until:
                 self.totals.violations.append("an older copy was put back, and nobody noticed")
                 break
@@ -519,7 +519,7 @@ class Office:
         self.ledger.sweep()
         if self.size.longest:
             self.vouch_for_the_silent()
-        self.ledger.operations.open_claims()
+        self.ledger.open_claims()
         self.check_senders()
         if time.monotonic() >= self.next_look:
             self.next_look = time.monotonic() + self.size.reads

@@ -97,9 +97,4 @@ def filled(_context: click.Context, _parameter: click.Parameter, text: str) -> s
     return text.strip().encode(errors="replace").decode()
 
 
-def said(option: str, help_text: str) -> Callable[[Command], Command]:
-    """What is recorded in the ledger in somebody's words."""
-    return click.option(option, metavar="TEXT", required=True, callback=filled, help=help_text)
-
-
 WHY = said("--why", "Why, for whoever audits the ledger.")

@@ -15,7 +15,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile, is_loopback
-from pipeline.profile_file import _checks, load_profile, unfit
+from pipeline.profile_file import load_profile, profile_keys, unfit
 from tests.crash.wire_unreached import certificate
 
 REPOSITORY = Path(__file__).parent.parent.parent

@@ -13,7 +13,7 @@ from pipeline.messages.translate import rendered
 from pipeline.model.columns import LANGS
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile
-from pipeline.profile_file import _checks, load_profile
+from pipeline.profile_file import load_profile, profile_keys
 from pipeline.template.carrier_profile import EXPLAINED, profile_text, write_profile
 
 

@@ -109,8 +109,8 @@ REASONS = (
         " nor its refund is sent."
         ),
         N_(
-            "Correct ticket_status where it is wrong. If some flights were flown and the rest refunded, set it to partly_used in all rows"
-        " of the ticket."
+            "Correct ticket_status where it is wrong, and on Failures status_of_other_rows, too. If some flights were flown and the rest"
+            " refunded, set ticket_status to partly_used in all rows of the ticket."
         ),
         N_("the ticket is used on one row and refunded on another"),
     ),

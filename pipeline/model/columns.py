@@ -352,6 +352,7 @@ RESULT_COLUMNS = (
     P_("column", "currency"),
     P_("column", "charges"),
     P_("column", "buyer_source"),
+    P_("column", "status_of_other_rows"),
     P_("column", "ledger"),
     P_("column", "tickets"),
     P_("column", "resolution"),

@@ -5,7 +5,8 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row` (int64, as the spreadsheet program
   counts); `first_file`, `first_sheet` and `first_row`, the same of rows that were corrected on earlier results' Failures: where they stood
   before ("", "" and 0 where they were added there); `book`, whose buyers the row's names mean, and `remembered`, what an earlier result
-  filled in for the buyer that it names (buyer_source.Source, "" for nothing); then every column of the vocabulary: text and ticket numbers
+  filled in for the buyer that it names (buyer_source.Source, "" for nothing); `elsewhere`, what rows that an earlier result does not have
+  on its Failures say of the ticket's status (used or refunded, "" for nothing); then every column of the vocabulary: text and ticket numbers
   as str ("" where blank or unreadable), choices as categories of the choices' names (missing where blank or unreadable), money as int64
   whole minor units (0 where not given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
 - `cells`: the same rows as they were read, as objects: the vocabulary's columns by name, then the

@@ -21,6 +21,7 @@ from pipeline.model.columns import (
 )
 from pipeline.model.table import Indices, shown
 from pipeline.reading import cells
+from pipeline.reading.cell_words import folded
 from pipeline.reading.fill_blanks import Part
 from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Cells, Sheet, is_blank
@@ -29,6 +30,8 @@ _SOURCE = {*in_every_language("buyer_source", "column")}
 #: Headings of ours that say nothing about a row that is to be issued again.
 LEFT_OUT = RESULT_HEADINGS - _SOURCE
 _FIRST_PLACE = [{*in_every_language(name, "column")} for name in ("file", "sheet", "row")]
+_OTHER_ROWS = [*in_every_language("status_of_other_rows", "column")]
+_STATUS = {folded(word): said for said in ("used", "refunded") for word in in_every_language(said, "choice")}
 _REFILLED = {"buyer", *HEADER_FIELDS}
 
 
@@ -74,6 +77,14 @@ def first_places(sheet: Sheet, layout: Layout, rows: Indices) -> tuple[Cells, Ce
     added = found[0].blank | found[1].blank | ~found[2].where(str.isdecimal)
     file, name, row = (column.mixed(added, Cells.same("", len(rows))) for column in found)
     return file, name, row.read(lambda text: int(text) if text.isdecimal() else 0).objects().astype(np.int64)
+
+
+def said_elsewhere(sheet: Sheet, layout: Layout, rows: Indices) -> Cells:
+    """What rows that are not on a result's Failures say of the ticket's status, used or refunded; "" where it does not tell."""
+    at = next((layout.set_aside[name] for name in _OTHER_ROWS if name in layout.set_aside), None)
+    if at is None:
+        return Cells.same("", len(rows))
+    return sheet.columns[at].at(rows).read(lambda cell: _STATUS.get(folded(shown(cell)), ""))
 
 
 def buyers_of(place: str, row: Sequence[Any], layout: Layout, *, kept_apart: bool) -> str | None:

@@ -65,6 +65,7 @@ class _Rows:
     lines: Indices  # as the spreadsheet program counts
     columns: Part
     first_places: tuple[Cells, Cells, Indices]  # see previous_result.first_places
+    elsewhere: Cells  # see previous_result.said_elsewhere
     in_others: Mapping[int, OtherCurrency]  # by position among these rows
 
 
@@ -114,7 +115,8 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
         others = other_currencies(sheet, layout, own, rows, gathered.currency)
         entered = _amounts_entered(gathered.corrections.of_sheet(place, sheet.name))
         others = {at: other for at, other in others.items() if int(lines[at]) not in entered}
-        gathered.parts.append(_Rows(place, sheet.name, lines, part, first, others))
+        elsewhere = previous_result.said_elsewhere(sheet, layout, rows)
+        gathered.parts.append(_Rows(place, sheet.name, lines, part, first, elsewhere, others))
         gathered.notes += notes
 
 
@@ -435,6 +437,7 @@ def _table(gathered: Gathered) -> Table:
     made |= {"first_file": as_texts(Cells.joined(files)), "first_sheet": as_texts(Cells.joined(names))}
     made["first_row"] = np.concatenate(lines)
     made |= {"book": as_texts(books), "remembered": as_texts(remembered)}
+    made["elsewhere"] = as_texts(Cells.joined([part.elsewhere for part in parts]))
     findings = []
     for column in COLUMNS:
         words = gathered.mapping.words(column.name) if column.choices else {}

@@ -44,15 +44,18 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
         _in_our_words(column, filled.get(column.name) or shown_cells(column.name, table, at), result, at)
         for column in asked
     ]
+    other_rows = _other_rows(result, at, rows.having("status_conflict"))
     fields = [
         *(field(name, lang) for name in _OURS),
         *map(roomy, vocabulary(asked, lang), columns),
         *own,
+        *([field("status_of_other_rows", lang)] if other_rows else []),
         *(field(name, lang) for name in _FROM),
         replace(field("buyer_source", lang), hidden=True),
     ]
     columns = _marked(asked, columns, [frozenset(_notes(rows.reasons(position))) for position in rows.failed])
     columns += [shown_cells(extra.name, table, at) for extra in own]
+    columns += [other_rows] if other_rows else []
     columns += [[values[position] for position in rows.failed] for values in (rows.file, rows.sheet)]
     columns.append(_sources(result, at, before, filled))
     sheets = book.add_rows(
@@ -176,6 +179,23 @@ def _sources(
         buyer = result.found_buyer[row] or source.buyer
         said.append(Source(books[place], flat(buyer), now if buyer else source.filled).text)
     return said
+
+
+def _other_rows(result: RunResult, at: Indices, conflicting: list[int]) -> list[str]:
+    """Of the rows at these positions that conflict in their ticket's status, what rows that are not on Failures say against it: without
+    them, corrected or not, nothing would contradict the row that is given back. None of any row: empty.
+    """
+    frame, contrary = result.table.frame, {"used": "refunded", "refunded": "used"}
+    tickets, said = frame["ticket_no"], frame["ticket_status"]
+    elsewhere = np.setdiff1d(np.flatnonzero(tickets.isin(tickets.iloc[conflicting])), at)
+    others = {*zip(tickets.iloc[elsewhere], said.iloc[elsewhere], strict=True)}
+    others |= {*zip(tickets.iloc[conflicting], frame["elsewhere"].iloc[conflicting], strict=True)}
+    words, against = choice_words(COLUMN["ticket_status"], result.lang), dict[int, str]()
+    for row in conflicting:
+        other = contrary.get(said.iloc[row])
+        if other and (tickets.iloc[row], other) in others:
+            against[row] = words[other]
+    return [against.get(row, "") for row in at.tolist()] if against else []
 
 
 def _in_our_words(column: Column, cells: list[Any], result: RunResult, at: Indices) -> list[Any]:

@@ -62,10 +62,12 @@ class Together:
         """Where the first few others of a row's group stand."""
         first = self.starts[group]
         end = self.starts[group + 1] if group + 1 < len(self.starts) else len(self.rows)
-        return places(rows, [o for o in self.rows[first : min(end, first + _NAMED + 2)].tolist() if o != row])
+        return places(
+            rows.place, [o for o in self.rows[first : min(end, first + _NAMED + 2)].tolist() if o != row]
+        )
 
 
-def places(rows: Rows, at: Sequence[int]) -> Joined:
+def places(place: Callable[[int], Message], at: Sequence[int]) -> Joined:
     """Where the first few of these rows stand, for a message."""
     more = ["…"] if len(at) > _NAMED else []
-    return joined([*map(rows.place, at[:_NAMED]), *more], "sentences")
+    return joined([*map(place, at[:_NAMED]), *more], "sentences")

@@ -37,7 +37,8 @@ class Rows:
     as a whole number, -1 where there is none, and `same_ticket` the number of its ticket among the tickets. Texts and choices are str (""
     where blank or unreadable), `amount` int64 minor units (0 where it is not known), days datetime64[D] (NaT where not given). `voucher` is
     what a row asks for (invoice, itinerary, auto) until `auto_voucher` has decided the autos. `whose` is what was found of the buyers.
-    `paid_back` is what a refund line says was paid back, below zero. `unread` are columns that are not read, which totals may be off by.
+    `elsewhere` is what rows that are not here say of a ticket's status. `paid_back` is what a refund line says was paid back, below zero.
+    `unread` are columns that are not read, which totals may be off by.
     `unreadable` marks, by column, cells that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the
     same of their buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
     """
@@ -57,6 +58,7 @@ class Rows:
     used_on: Days
     refund_approved_on: Days
     purchased_on: Days
+    elsewhere: Texts
     voucher: Texts
     remarks: Texts
     buyer: Texts
@@ -199,6 +201,7 @@ def resolve(table: Table) -> Rows:
         used_on=np.where(np.isnat(used), flight, used),
         refund_approved_on=_day(frame["refund_approved_on"]),
         purchased_on=_day(frame["purchased_on"]),
+        elsewhere=_objects(frame["elsewhere"]),
         remarks=_objects(frame["remarks"]),
         **texts,
         buyer=whose_voucher.named,

@@ -173,6 +173,46 @@ def test_where_a_row_stood_at_first_stays_beside_it_through_three_rounds(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("lang", "heading"), [("en", "status_of_other_rows"), ("zh", "其他行的客票状态")])
+@pytest.mark.parametrize("column", ["own", "other"])
+def test_what_a_row_that_was_issued_says_of_its_ticket_s_status_counts_until_somebody_corrects_it(
+    desk: Any, workbook: Any, tickets: Any, lang: str, heading: str, column: str
+) -> None:
+    """The row that contradicts it is not on Failures: it was sent."""
+    refund = {
+        "charge": "refund", "amount": 200, "ticket_status": "refunded", "refund_approved_on": "2026-11-01",
+        "voucher": "invoice",
+    }  # fmt: skip
+    seat = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01", "voucher": "invoice"}
+    rows = [{**tickets(1)[0], **cells} for cells in (refund, seat)]
+    options = (*OPTIONS, "--lang", lang, "--profile", desk.profile("http://127.0.0.1:1"))
+    results = [desk.folder / f"{number}.xlsx" for number in range(4)]
+
+    def issued_again(number: int, change: Callable[[Sheet, Mapping[str, int]], None]) -> Any:
+        given = corrected(results[number - 1], desk.folder / f"corrected-{number}.xlsx", change)
+        ran = desk.voucher("issue", given, *options, "-o", results[number], "--report", "r.json")
+        (row,) = desk.report("r.json")["rows"]
+        return ran.code, row["status"], [reason["message"] for reason in row["reasons"]]
+
+    first = desk.voucher("issue", workbook(rows), *options, "-o", results[0], "--report", "r.json")
+    assert first.code == 1, first.err
+    assert [row["status"] for row in desk.report("r.json")["rows"]] == ["ineligible", "issued"]
+    used = {"en": "used", "zh": "已使用"}[lang]
+    for number in (1, 2):
+        assert [line[heading] for line in lines_of(results[number - 1], "Failures")] == [used]
+        code, status, (said,) = issued_again(number, lambda *_: None)
+        assert (code, status) == (1, "ineligible")
+        assert heading in said
+    right = {"own": ("ticket_status", "客票状态"), "other": (heading, heading)}[column][lang == "zh"]
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        sheet.cell(2, at[right]).value = "partly_used" if column == "own" else None
+
+    assert issued_again(3, put_right) == (0, "issued", [])
+    assert heading not in [cell.value for cell in openpyxl.load_workbook(results[3])["Failures"][1]]
+
+
+@pytest.mark.slow
 def test_what_is_not_corrected_fails_again_and_nothing_is_issued_twice(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:

@@ -31,6 +31,7 @@ _OWN: dict[str, tuple[Style, int]] = {
     "last_day": (Style.DATE, 12),
     "charges": (Style.COUNT, 9),
     "buyer_source": (Style.TEXT, 24),
+    "status_of_other_rows": (Style.TEXT, 16),
     "ledger": (Style.IDENTIFIER, 18),
     "tickets": (Style.WRAP, 40),
     "currency": (Style.TEXT, 9),

@@ -106,7 +106,17 @@ def test_the_frame_is_typed_and_whole_even_where_most_columns_are_not_in_the_she
 ) -> None:
     table = sheets_table(("S", [["ticket_no", "amount"], ["9991234567890", 12.5]]))
     frame = table.frame
-    places = ["file", "sheet", "row", "first_file", "first_sheet", "first_row", "book", "remembered"]
+    places = [
+        "file",
+        "sheet",
+        "row",
+        "first_file",
+        "first_sheet",
+        "first_row",
+        "book",
+        "remembered",
+        "elsewhere",
+    ]
     assert frame.columns.tolist() == [*places, *(column.name for column in COLUMNS)]
     assert frame["row"].dtype == np.int64
     assert frame["amount"].dtype == np.int64

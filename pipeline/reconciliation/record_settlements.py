@@ -1,11 +1,11 @@
 """Evidence weighed, and what it settles recorded in the ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.ledger.settlements import NotSettled, Settlement
-from pipeline.model.evidence import Evidence, StatementLine, Unsettled, attempt_name
+from pipeline.model.evidence import Answer, Evidence, StatementLine, Unsettled, attempt_name
 from pipeline.model.message import Fact, message
 from pipeline.model.request import wire_text
 from pipeline.model.settled import Decided, Settled, Trouble
@@ -25,7 +25,7 @@ def settle(run: Run, evidence: Evidence) -> Decided:
     unsettled = ledger.unsettled()
     odd = evidence.set_aside if ledger.lacking() else ()
     weighed = replace(evidence, answers=tuple(answers), unclear=unclear(evidence.answers, stale))
-    known = _in_ledger(ledger, weighed, unsettled, odd)
+    known = _in_ledger(ledger, weighed, unsettled, odd, _given_to_others(evidence.answers, answers))
     decided = decide(unsettled, weighed, known)
     # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
     elsewhere = (line for line in decided.elsewhere if line.content not in evidence.passing)
@@ -48,17 +48,22 @@ def settle(run: Run, evidence: Evidence) -> Decided:
 
 
 def _in_ledger(
-    ledger: ReadLedger, evidence: Evidence, unsettled: Sequence[Unsettled], odd: Sequence[StatementLine]
+    ledger: ReadLedger,
+    evidence: Evidence,
+    unsettled: Sequence[Unsettled],
+    odd: Sequence[StatementLine],
+    given: Mapping[str, Fact],
 ) -> InLedger:
-    """What the ledger knows that this evidence is weighed against; `odd` are lines that may be held all the same."""
+    """What the ledger knows that this evidence is weighed against; `odd` are lines that may be held all the same, `given` has numbers
+    that are somebody else's by the same evidence.
+    """
     in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
     tickets = in_doubt | {line.ticket_no for line in (*evidence.lines, *odd)}
     # What earlier statements showed of what is in doubt is weighed again, with all that stands under its numbers.
     lines = (*evidence.lines, *ledger.shown_elsewhere(in_doubt))
-    numbers = {line.number for line in lines} | {
-        answer.number for answer in evidence.answers if answer.number
-    }
-    taken: dict[str, Fact] = {
+    listed = {line.number for line in lines}  # which says whose they are
+    numbers = listed | {answer.number for answer in evidence.answers if answer.number}
+    taken: dict[str, Fact] = {number: of for number, of in given.items() if number not in listed} | {
         red.number: message("a red line ({place})", place=red.place)
         for red in evidence.reversals
         if red.number
@@ -72,6 +77,16 @@ def _in_ledger(
         {of: (one.number, one.at) for of, one in ledger.reversed_charges().items()},
         ledger.with_files() | evidence.filed,
     )
+
+
+def _given_to_others(answers: Sequence[Answer], usable: Sequence[Answer]) -> dict[str, Fact]:
+    """The numbers that answers give which settle nothing, with the request that each is about: no other request's then."""
+    settling = {(answer.request_id, answer.attempt) for answer in usable}
+    return {
+        answer.number: message("another request ({request_id})", request_id=answer.request_id)
+        for answer in answers
+        if answer.number and (answer.request_id, answer.attempt) not in settling
+    }
 
 
 def _without_withdrawn(ledger: ReadLedger, settled: Sequence[Settled]) -> tuple[list[Settled], list[Trouble]]:

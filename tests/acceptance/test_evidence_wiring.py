@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tests.acceptance.conftest import Desk
@@ -40,6 +41,29 @@ def test_a_number_that_another_voucher_has_settles_nothing(
         # A statement's line is remembered, and weighed again with nothing new.
         assert office.reconcile().code == 4
         assert [one["code"] for one in office.report()["problems"]] == [] if by_answer else ["contradiction"]
+
+
+@pytest.mark.slow
+def test_a_number_that_the_same_answers_give_to_a_request_that_is_settled_settles_no_other(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    with sandbox(book := workbook(tickets(3)), faults=f"{LOST_AFTER}requests = [2, 3]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        result, theirs = desk.folder / "tickets.result.xlsx", carrier.issued()
+        one = answered(result, "issued", theirs[1]["number"])
+        sheet = (half := openpyxl.load_workbook(one))["Unknown"]
+        sheet.delete_rows(3)
+        half.save(one)
+        assert office.reconcile("--resolved", one).code == 4
+        assert [done["number"] for done in office.report()["settled"]] == [theirs[1]["number"]]
+        # All answers again, with a number that can be of one of the two.
+        assert office.reconcile("--resolved", answered(result, "issued", OTHER)).code == 4
+        assert office.report()["settled"] == []
+        stale, problem = office.report()["problems"]
+        assert [stale["code"], problem["code"]] == ["stale", "contradiction"]
+        settled = desk.report("issue.json")["requests"][1]["request"]
+        assert f"another request ({settled}) has that number" in problem["message"]
 
 
 @pytest.mark.slow

@@ -216,6 +216,12 @@ class ReadLedger(ABC):
         with self._part(Part(attempts=[(request_id, attempt)])) as connection:
             return settlements.known(connection, request_id, attempt)
 
+    def called_not_issued(self, tickets: Iterable[str]) -> dict[Identity, Message]:
+        """The charges of these tickets that a standing settlement calls not issued, with what to do where they were issued after all."""
+        tickets = [*tickets]
+        with self._part(Part(tickets=tickets)) as connection:
+            return settlements.called_not_issued(connection, tickets)
+
     def withdrawn_before(self, attempt_id: int, settlement: Settlement) -> str:
         """The entry that was withdrawn and stands in the way of settling an attempt so; "" where none does."""
         with self._part(Part(attempt_ids=[attempt_id])) as connection:

@@ -37,6 +37,11 @@ _DENIED = _ATTEMPTS.format(
     SELECT same.attempt_id FROM charge JOIN charge AS same USING (ticket_no, charge, product) WHERE charge.attempt_id = ?
 )""",
 )
+_CALLED_NOT_ISSUED = """
+SELECT ticket_no, charge, product, 'S' || settlement, request_id, attempt
+FROM settlement JOIN attempt USING (attempt_id) JOIN charge USING (attempt_id)
+WHERE settlement.state = 'not_sent' AND settlement.withdrawn = 0 AND ticket_no IN (SELECT value FROM json_each(?)) ORDER BY settlement
+"""
 _CHARGES = """
 SELECT ticket_no, charge, product, wire, amount, file, sheet, row FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3
 """
@@ -90,6 +95,18 @@ def unsettled(connection: apsw.Connection) -> list[Unsettled]:
         replace(one, denied=tuple(_attempts(connection, _DENIED, one.attempt_id)))
         for one in _attempts(connection, _UNKNOWN)
     ]
+
+
+def called_not_issued(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identity, Message]:
+    """The charges of these tickets that a standing settlement calls not issued, with what to do where they were issued after all."""
+    return {
+        Identity(*row[:3]): message(
+            "{entry} says that it was not issued (request {request}, attempt {attempt}). If this is its voucher, withdraw that (voucher"
+            " ledger withdraw {entry}), and reconcile with this statement again",
+            entry=row[3], request=row[4], attempt=row[5],
+        )
+        for row in connection.execute(_CALLED_NOT_ISSUED, (json.dumps([*tickets]),))
+    }  # fmt: skip
 
 
 def in_flight(connection: apsw.Connection) -> int:

@@ -47,7 +47,8 @@ def compared(
     tickets |= {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
     held |= ledger.holdings(sorted(tickets)).held
     claimed = frozenset(claim.kind for claim in evidence.complete)
-    entries = Compare(decided, evidence.statements, held, results, period, claimed, zone).entries()
+    denied = ledger.called_not_issued({line.ticket_no for line in decided.lines})
+    entries = Compare(decided, evidence.statements, held, results, period, claimed, zone, denied).entries()
     return replace(
         said,
         result=replace(

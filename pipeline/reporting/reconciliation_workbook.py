@@ -36,7 +36,7 @@ _COLUMNS = {
     "agreed": (*_OURS, "request", "place", *_STATEMENT),
     "not_on_statement": (*_OURS, "request", "place"),
     "not_covered": (*_OURS, "request", "place"),
-    "not_ours": (*_OURS[:3], *_STATEMENT, "place"),
+    "not_ours": (*_OURS[:3], *_STATEMENT, "reason", "place"),
     "differing": (*_OURS[:3], "differing", *_OURS[3:], *_STATEMENT, "request", "place", "reason"),
     "to_issue": ("last_day", *_OURS[:6], "status", "reason", "place"),
 }

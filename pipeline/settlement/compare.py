@@ -9,7 +9,7 @@ numbers of invoices are compared by what they bring together, unless the stateme
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from pipeline.model.evidence import Statement, StatementLine
@@ -101,6 +101,9 @@ class Compare:
     period: Period | None
     claimed: frozenset[str]  # the kinds of voucher of which the statements are said to list everything
     time_zone: str
+    not_issued: Mapping[Identity, Message] = field(
+        default_factory=dict
+    )  # charges called so by evidence, with what to do
 
     def entries(self) -> list[Compared]:
         """Every charge in its kind; what is still to be issued soonest first."""
@@ -223,7 +226,7 @@ class Compare:
     def _not_ours(self, line: StatementLine, at: tuple[RowResult, ChargeResult] | None) -> Compared:
         return Compared(
             "not_ours", *(line.ticket_no, line.charge, line.product, line.voucher), "", None, "", "", "",
-            place=_place(at[0]) if at else NOTHING, line=line,
+            place=_place(at[0]) if at else NOTHING, line=line, reason=self.not_issued.get(line.identity, NOTHING),
         )  # fmt: skip
 
     def _differing(self, holding: KnownCharge, line: StatementLine, *, numbers_differ: bool) -> Iterator[str]:

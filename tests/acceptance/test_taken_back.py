@@ -146,6 +146,36 @@ def test_evidence_that_is_withdrawn_counts_no_more(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_statement_with_what_was_called_not_issued_says_which_entry_to_withdraw(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    lang: str,
+) -> None:
+    with sandbox(book := workbook(tickets(2)), faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        wrong = answered(desk.folder / "tickets.result.xlsx", "not issued", why="he misheard")
+        assert office.reconcile("--resolved", wrong).code == 0
+        statement, told = office.statement(), desk.folder / "told.xlsx"
+        assert office.reconcile("--statement", statement, "-o", told, "--lang", lang).code == 1
+        assert office.report()["comparison"]["not_ours"] == 1
+        headings, line = openpyxl.load_workbook(told)["Not ours"].iter_rows(values_only=True)
+        said = dict(zip(headings, line, strict=True))[{"en": "reason", "zh": "原因"}[lang]]
+        (second,) = [one["request"] for one in desk.report("issue.json")["requests"] if one["number"] is None]
+        assert "S1" in said
+        assert second in said
+        assert "voucher ledger withdraw S1" in said
+        withdraw = ("ledger", "withdraw", "S1", *office.common[2:], "--by", "Li", "--why", "he misheard")
+        assert desk.voucher(*withdraw).code == 0
+        assert office.reconcile("--statement", statement).code == 0
+        assert (office.report()["comparison"]["agreed"], office.report()["comparison"]["not_ours"]) == (2, 0)
+        assert len(carrier.issued()) == 2
+
+
+@pytest.mark.slow
 def test_a_voucher_that_was_reversed_is_issued_again_under_another_number(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:

@@ -129,6 +129,7 @@ QUESTIONS: dict[str, Callable[[ReadLedger, Known], Any]] = {
         ledger.withdrawn_before(one, Settlement(state, number, "li", "letter", ""))
         for one in of.ids for state, number in (("not_sent", ""), ("issued", "N00001"))
     ],
+    "called not issued": lambda ledger, _: [ledger.called_not_issued(asked) for asked in (*([one] for one in TICKETS), TICKETS)],
     "numbers taken": lambda ledger, of: [ledger.numbers_taken(asked) for asked in (*([one] for one in some(of.numbers, 20)), of.numbers)],
     "reversals": lambda ledger, of: [ledger.reversals_of(asked) for asked in (*([one] for one in of.numbers), of.numbers)],
     "reversed by": lambda ledger, of: [ledger.reversed_by(asked) for asked in (*([one] for one in of.numbers), of.numbers)],

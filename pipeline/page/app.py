@@ -22,7 +22,7 @@ from pipeline.page.defects import log_defect
 from pipeline.page.host_check import CERTIFIED, is_ours, is_own_origin
 from pipeline.page.html import LANG_COOKIE, LEAST, canonical, of_ours, seen, shown
 from pipeline.page.months import Overtaken
-from pipeline.page.page_database import is_full
+from pipeline.page.page_database import NO_ROOM, is_full
 from pipeline.page.page_words import told
 from pipeline.page.refused import Refused
 from pipeline.page.routes import BACKGROUND, ROUTES
@@ -99,10 +99,7 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
 def _failed(request: web.Request, error: Exception) -> web.Response:
     """The page about what nobody has foreseen, but for a disk that is full."""
     if is_full(error):
-        said = message(
-            "There is no room on the server's disk, so this could not be done. Free some space there, look how it stands, then try again"
-        )
-        return _problem(request, 507, said)
+        return _problem(request, 507, NO_ROOM)
     said = message(
         "This is a defect of the program (number {number} in the server's log); please report it."
         " Try again, or go back to the months",

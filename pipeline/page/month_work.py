@@ -28,7 +28,7 @@ from pipeline.page import (
     work,
 )
 from pipeline.page.defects import log_defect
-from pipeline.page.page_database import transaction
+from pipeline.page.page_database import NO_ROOM, is_full, transaction
 from pipeline.page.plan_facts import PlanFacts
 from pipeline.page.rows_file import write_rows
 from pipeline.page.serve_settings import ServeSettings
@@ -218,9 +218,13 @@ def _done(settings: ServeSettings, of: Work, teller: Teller) -> Ended:
         )
     except Exception as error:  # noqa: BLE001 - a defect of ours: told as one, and the traceback to whoever mends it
         code = ExitCode.STOPPED
-        problem = message(
-            "This is a defect of the program (number {number} in the server's log); please report it. Doing the same again is safe.",
-            number=log_defect(error),
+        problem = (
+            NO_ROOM
+            if is_full(error)
+            else message(
+                "This is a defect of the program (number {number} in the server's log); please report it. Doing the same again is safe.",
+                number=log_defect(error),
+            )
         )
     return Ended(code, teller.files, problem)
 

@@ -14,6 +14,7 @@ from typing import Any
 import apsw
 
 from pipeline.file_writing import PRIVATE, private_folder
+from pipeline.model.message import message
 
 NAME = "page.sqlite"
 #: Times are seconds since 1970, UTC.
@@ -221,6 +222,12 @@ def transaction(folder: Path) -> Iterator[apsw.Connection]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+#: What is said where there is none.
+NO_ROOM = message(
+    "There is no room on the server's disk, so this could not be done. Free some space there, look how it stands, then try again"
+)
 
 
 def is_full(error: Exception) -> bool:

@@ -344,6 +344,29 @@ def test_a_killed_run_is_told_and_what_it_left_in_doubt_is_never_sent_again(
 
 
 @pytest.mark.slow
+def test_rows_issued_earlier_with_another_amount_are_told_as_something_to_look_at(
+    demonstration: Served, desk: Desk
+) -> None:
+    anna = demonstration.logged_in("anna")
+    book = write_workbook(desk.folder / "month.xlsx", [{"ticket_no": f"999{n:010}"} for n in (1, 2)])
+    month = judged(anna, book)
+    sent(anna, month)
+    assert totals(settled(anna, month)) == {"issued": 2}
+    changed = openpyxl.load_workbook(book)
+    sheet = changed.active
+    amount = next(cell.column for cell in sheet[1] if cell.value == "amount")
+    sheet.cell(2, amount).value = 7
+    changed.save(desk.folder / "changed.xlsx")
+    again = judged(anna, desk.folder / "changed.xlsx")
+    page = anna.get(again)
+    assert totals(page) == {"already_issued": 2}
+    assert "1 row was issued earlier with another amount or buyer" in page.said
+    link = f"{again}/rows?reason=differs_from_issued"
+    assert f'href="{link}"' in page.text
+    assert len(re.findall(r"data-row-status=", anna.get(link).text)) == 1
+
+
+@pytest.mark.slow
 def test_a_demonstration_has_the_sample_month_in_it(desk: Desk) -> None:
     with serving(desk) as page:
         visit = page.local()

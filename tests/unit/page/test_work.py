@@ -1,6 +1,7 @@
 """Work of the page's: how it ends, whose turn it is, what is kept of it and what is taken out."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import apsw
 import pytest
 
+from pipeline import signals
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import message
 from pipeline.model.profile import Profile
-from pipeline.page import month_uploads, months, work
+from pipeline.page import month_uploads, month_work, months, work
 from pipeline.page.month_uploads import Upload
 from pipeline.page.months import Overtaken
 from pipeline.page.page_database import connected, transaction
@@ -289,3 +292,19 @@ def test_a_waiting_judging_is_stopped_and_says_so(settings: ServeSettings, month
         ended = _until_ended(settings, begun.id)
     assert "The reading was stopped before its end" in str(ended.problem)
     assert _standing(folder, month).problem == ended.problem
+
+
+def test_work_that_finds_the_disk_full_says_so(
+    settings: ServeSettings, month: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(_: object) -> Ended:
+        raise apsw.FullError("database or disk is full")
+
+    number = _begun(settings.folder, "judge", month)
+    monkeypatch.setitem(month_work._KINDS, "judge", judge)
+    monkeypatch.setattr(signals, "let_finish", lambda: None)
+    month_work.do(pickle.dumps(settings), number)
+    ended = work.find(settings.folder, number)
+    assert ended.exit_code == ExitCode.STOPPED
+    assert "no room on the server's disk" in str(ended.problem)
+    assert "number" not in str(ended.problem)

@@ -29,7 +29,7 @@ _ROWS, _COLUMNS = 1 << 20, 1 << 14
 #: A sheet of more positions than these, and than so many for each cell, is left to whoever says what is wrong with it.
 _SMALL_AREA, _SPARSE = 1_000_000, 20
 _QUOTE, _A, _Z = b'"AZ'
-_NUMBERS = re.compile(rb"(?:-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?\n)*")
+_NUMBERS = re.compile(rb"(?:-?[0-9]++(?:\.[0-9]++)?+(?:[eE][-+]?[0-9]{1,3})?+\n)*+")
 
 
 def _word(text: bytes) -> np.uint64:

@@ -120,7 +120,7 @@ def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         if not before and b"\x00" in piece[:64]:
             raise Refusal("damaged", Seen.NOT_UTF_8)
-        if _DECLARES in piece or _DECLARES in before[-16:] + piece[:16]:
+        if (b"!" in piece and _DECLARES in piece) or _DECLARES in before[-16:] + piece[:16]:
             raise Refusal("entities")
         yield piece
         before = piece
@@ -132,7 +132,8 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         prologue = None if before else _PROLOGUE.match(piece)
         begin = prologue.end() if prologue else 0
-        if any(piece.find(mark, begin) >= 0 or mark in before[-8:] + piece[:8] for mark in _DIVIDES):
+        divided = b"!" in piece and any(piece.find(mark, begin) >= 0 for mark in _DIVIDES)
+        if divided or any(mark in before[-8:] + piece[:8] for mark in _DIVIDES):
             raise Refusal("damaged", Seen.DIVIDED)
         yield piece
         before = piece
@@ -207,7 +208,9 @@ class _Rows:
         """Whether rows hold nothing that has to be parsed. Single letters, looked for first, are the quickest."""
         if b"e" in rows and (b'"e"' in rows or b"'e'" in rows or b"hidden=" in rows):
             return False
-        formulas = len(self._formula.findall(rows)) if self._formula_begin in rows else 0
+        formulas = (
+            len(self._formula.findall(rows)) if b"f" in rows and self._formula_begin in rows else 0
+        )
         if formulas and formulas != len(self._with_result.findall(rows)):
             return False
         if self._currencies:

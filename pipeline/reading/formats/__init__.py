@@ -7,7 +7,8 @@ python-calamine takes the cells out (`calamine`), xlrd those of an .xls. `column
 
 Of a long .xlsx that is written as usual the cells are taken out by column, while the look goes on (`usual_cells`, `usual_workbook`): a
 month of 100,000 rows x 14 columns takes 0.3 s for both, in place of 0.1 s for the look, 0.9 s for laying it out, and what sorting its
-cells into columns takes (the least processor seconds of five, 2026-11-29). Those 400 lines pay where a month is long, and are not loaded where it is not.
+cells into columns takes (the least processor seconds of five, 2026-11-29). Those 400 lines pay where a month is long, and are not
+loaded where it is not.
 
 What that look costs: the four modules and `prescan`, some 1,200 lines; 0.1 s of a month of 100,000 rows x 14 columns, beside 0.9 s
 for its cells (in threads side by side), 4 s where the quick pattern does not fit and every element is looked at (tests/benchmarks/README.md).

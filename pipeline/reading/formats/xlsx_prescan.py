@@ -208,9 +208,7 @@ class _Rows:
         """Whether rows hold nothing that has to be parsed. Single letters, looked for first, are the quickest."""
         if b"e" in rows and (b'"e"' in rows or b"'e'" in rows or b"hidden=" in rows):
             return False
-        formulas = (
-            len(self._formula.findall(rows)) if b"f" in rows and self._formula_begin in rows else 0
-        )
+        formulas = len(self._formula.findall(rows)) if b"f" in rows and self._formula_begin in rows else 0
         if formulas and formulas != len(self._with_result.findall(rows)):
             return False
         if self._currencies:

@@ -9,13 +9,12 @@ from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import REFUND, Example, Rule, after, refund
-from pipeline.rules.ticket_status import refunded
 
 
 def _not_approved(rows: Rows, terms: Terms) -> Mask:
-    """Blank, or a day that has not come; a day that can't be read is a finding of the reader's."""
+    """Blank, or a day that has not come, whatever the ticket's status; a day that can't be read is a finding of the reader's."""
     missing = np.isnat(rows.refund_approved_on) & ~rows.bad("refund_approved_on")
-    return refund(rows) & refunded(rows) & (missing | after(rows.refund_approved_on, terms.as_of))
+    return refund(rows) & (missing | after(rows.refund_approved_on, terms.as_of))
 
 
 RULES = (
@@ -27,6 +26,7 @@ RULES = (
             Example(True, {**REFUND, "refund_approved_on": ""}),
             Example(False, {**REFUND, "refund_approved_on": "2026-11-20"}),
             Example(True, {**REFUND, "refund_approved_on": "2026-11-21"}),
+            Example(True, {**REFUND, "ticket_status": "open", "refund_approved_on": ""}),
         ),
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """The judgement: rules over rows and ledger, and the one status that each row ends in."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,6 +119,7 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     rows = with_auto_decided(resolved, held, bound, terms)
     kinds = as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
     of_ledger = against_ledger.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
+    silent = {row for finding in of_ledger for row in finding.rows.tolist()}
     by_itself = [
         *(of_charges(finding, rows.line) for finding in table.findings),
         *(found for rule in RULES if (found := rule.find(rows, terms))),
@@ -127,12 +128,16 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     by_rule = [
         *by_itself,
         *duplicates.duplicates(rows, terms.profile, wrong, held),
-        *ticket_conflicts.voucher_conflicts(rows, kinds),
+        # What conflicts with what was issued is told so, and not once more by the issued row.
+        *(
+            kept
+            for found in ticket_conflicts.voucher_conflicts(rows, kinds)
+            if (kept := _without(found, silent))
+        ),
         *ticket_conflicts.status_conflicts(rows),
     ]
     findings = [kept for finding in by_rule if (kept := _without_held(finding, held))] + of_ledger
     status = _statuses(len(rows), findings)
-    silent = {row for finding in of_ledger for row in finding.rows.tolist()}
     for row, holding in held.items():
         in_doubt = "not_sent" if holding.in_hand else "unknown"
         decided = "already_issued" if holding.state == "issued" else in_doubt
@@ -173,7 +178,12 @@ def _without_held(finding: Finding, held: Mapping[int, KnownCharge]) -> Finding 
 
     What can't be read stays, because a person has to see it; and so does that a row repeats another, which counts.
     """
-    if STATUS_OF[finding.code] in ("invalid", "repeated") or not held:
+    return finding if STATUS_OF[finding.code] in ("invalid", "repeated") else _without(finding, held)
+
+
+def _without(finding: Finding, gone: Collection[int]) -> Finding | None:
+    """A finding without these rows; None where it was of no other."""
+    if not gone:
         return finding
-    kept = np.flatnonzero(~np.isin(finding.rows, list(held)))
+    kept = np.flatnonzero(~np.isin(finding.rows, list(gone)))
     return finding.at(kept, finding.rows[kept]) if len(kept) else None

@@ -337,9 +337,14 @@ def test_an_ancillary_charge_binds_its_ticket_to_nothing(judged: Judged, holding
 def test_an_issued_fare_in_the_input_and_its_refund_do_not_agree_by_what_the_row_says_now(
     judged: Judged, holding: Make, ledger: Make
 ) -> None:
-    found = judged({"voucher": "auto"}, REFUND, holdings=ledger(holding(voucher="itinerary")))
+    partly = {"ticket_status": "partly_used"}
+    found = judged(
+        {**partly, "voucher": "auto"}, {**REFUND, **partly}, holdings=ledger(holding(voucher="itinerary"))
+    )
     assert found.statuses == ["already_issued", "ineligible"]
-    assert "voucher_conflict" in found.codes(1)
+    (told,) = found.result().rows[1].reasons  # once, by what was issued
+    assert told.code == "voucher_conflict"
+    assert "itinerary 100000000000000001 on 2026-11-03" in told.message
 
 
 @pytest.mark.parametrize(("state", "status"), [("issued", "already_issued"), ("unknown", "unknown")])

@@ -30,7 +30,7 @@ from pipeline.model.request import (
     content_id,
     listed,
 )
-from pipeline.model.result import RequestResult, UnknownAttempt
+from pipeline.model.result_values import RequestResult, UnknownAttempt
 from pipeline.model.table import Indices, Mask, Money, Table, Texts, among
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows

@@ -35,14 +35,6 @@ def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     teller(lang)(message("Backup: {path}", path=str(copy)))
 
 
-def export(path: Path, *, lang: Lang, **given: Any) -> None:
-    """Write all requests with their evidence to a workbook, for auditors."""
-    job = ledger_job(given)
-    zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
-    written = ledger_maintenance.exported(job, path, lang, zone)
-    teller(lang)(message("Export: {path}", path=str(written)))
-
-
 def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Follow the carrier to its new address."""
 

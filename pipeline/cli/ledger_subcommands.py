@@ -49,7 +49,7 @@ def backup() -> None:
 
 @ledger_commands.command(
     cls=LazyCommand,
-    done_by="pipeline.cli.ledger_command:export",
+    done_by="pipeline.cli.ledger_export_command:export",
     epilog="Example: voucher ledger export audit-2026.xlsx --profile carrier.toml --lang zh",
 )
 @click.argument("path", type=PATH, metavar="OUT.xlsx")

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from pipeline.model.request import Charge, Header, Identity, Request
-from pipeline.model.result import RequestResult
+from pipeline.model.result_values import RequestResult
 
 #: All charges of named attempts, those of an attempt one after the other.
 _REQUESTS = """

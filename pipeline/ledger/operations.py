@@ -9,6 +9,7 @@ outcome settles its attempt once.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import Handled
@@ -25,7 +26,9 @@ from pipeline.model.itinerary_file import CollectedFile
 from pipeline.model.message import Message
 from pipeline.model.profile import Owner, Terms
 from pipeline.model.request import Request
-from pipeline.rules.rows import Rows
+
+if TYPE_CHECKING:  # who plans nothing needs no numpy, which is much to load
+    from pipeline.rules.rows import Rows
 
 
 class RunLedger(ReadLedger, ABC):
@@ -56,7 +59,7 @@ class RunLedger(ReadLedger, ABC):
         """Record how rows were judged, where that is new."""
 
     @abstractmethod
-    def plan(self, run: int, requests: Sequence[Request], rows: Rows, details: Details) -> list[Attempt]:
+    def plan(self, run: int, requests: Sequence[Request], rows: "Rows", details: Details) -> list[Attempt]:
         """Write every request with a new attempt as `planned`, all of them or none, with the rows that they come from and what these say
         beside.
         """

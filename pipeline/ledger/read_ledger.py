@@ -43,7 +43,7 @@ from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.profile import Owner
 from pipeline.model.register_line import RegisterLine
 from pipeline.model.request import Identity
-from pipeline.model.result import RequestResult
+from pipeline.model.result_values import RequestResult
 from pipeline.settlement.compare import Period
 from pipeline.settlement.itinerary_matching import InLedger
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -45,7 +46,9 @@ from pipeline.model.job import Job, Watch
 from pipeline.model.message import Message, message
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.rules.rows import Rows
+
+if TYPE_CHECKING:  # who plans nothing needs no numpy, which is much to load
+    from pipeline.rules.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class OpenLedger(LedgerFile, RunLedger):
             run_people.note(self._connection, run, people)
 
     def plan(
-        self, run: int, requests: Sequence[Request], rows: Rows, details: planning.Details
+        self, run: int, requests: Sequence[Request], rows: "Rows", details: planning.Details
     ) -> list[planning.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from and what these say beside."""
         places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))

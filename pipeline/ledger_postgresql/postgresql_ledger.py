@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import psycopg
 
@@ -30,7 +30,9 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import NOTHING, Message, Note
 from pipeline.model.profile import Owner, Terms
 from pipeline.model.request import Charge, Request, wire_text
-from pipeline.rules.rows import Rows
+
+if TYPE_CHECKING:  # who plans nothing needs no numpy, which is much to load
+    from pipeline.rules.rows import Rows
 
 _TRIES = 4  # at a plan that meets another one
 _TOGETHER = 1000  # requests in one statement at the most, so that neither side has much of a plan in memory
@@ -102,7 +104,7 @@ class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
         made: int = run
         return made
 
-    def plan(self, run: int, requests: Sequence[Request], rows: Rows, details: Details) -> list[Attempt]:
+    def plan(self, run: int, requests: Sequence[Request], rows: "Rows", details: Details) -> list[Attempt]:
         """Write every request with a new attempt as `planned`, sealed, and invite workers to them, all of that or nothing."""
         places = [*zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)]
 

@@ -9,7 +9,7 @@ from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import Lang
 from pipeline.model.message import Fact, Message, Term, message
 from pipeline.model.quoting import bounded, quoted
-from pipeline.model.result import ReasonText
+from pipeline.model.result_values import ReasonText
 
 #: The facts that hold what people wrote: cells, and places, which name sheets.
 _WRITTEN = ("seen", "differences", "differing", "alike", "other", "place", "used_at", "refunded_at")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
 
 from pipeline.model import exit_code
@@ -20,8 +20,11 @@ from pipeline.model.message import N_, Message, Note
 from pipeline.model.plan_digest import plan_digest
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.request import Request
-from pipeline.model.result import RunOrigin, RunResult
-from pipeline.model.table import SheetRows
+from pipeline.model.result_values import RunOrigin
+
+if TYPE_CHECKING:  # most commands need no numpy, which is much to load
+    from pipeline.model.result import RunResult
+    from pipeline.model.table import SheetRows
 
 NO_CARRIER = N_(
     "no carrier is named: write its profile with voucher profile new PATH, see with voucher profile check what it lacks, and give it"
@@ -142,7 +145,7 @@ class Plan:
     requests: tuple[Request, ...]
     profile: Profile
     carrier: Owner
-    sheets: tuple[SheetRows, ...] = ()
+    sheets: "tuple[SheetRows, ...]" = ()
 
     @cached_property
     def digest(self) -> str:
@@ -189,7 +192,7 @@ class Watch:
 class Finished:
     """A run's result, the result workbook that was written if any, and what went wrong in writing."""
 
-    result: RunResult
+    result: "RunResult"
     workbook: Path | None = None
     problems: tuple[Message, ...] = ()
 

@@ -10,7 +10,8 @@ from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.evidence import Evidence
 from pipeline.model.job import Task
 from pipeline.model.message import NOTHING, Message, message
-from pipeline.model.result import RequestResult, RowResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import RequestResult, RowResult
 from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.given_evidence import month_of

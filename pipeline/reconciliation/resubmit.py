@@ -7,7 +7,8 @@ from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Misread, Reversal
 from pipeline.model.message import Message, message
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import UnknownAttempt
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.inbox import Batch
 from pipeline.submission.batch import judged, submitted

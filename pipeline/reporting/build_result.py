@@ -14,16 +14,9 @@ from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Charge, Header, Identity, Request
-from pipeline.model.result import (
-    NO_ORIGIN,
-    RequestResult,
-    RequestResults,
-    RowResults,
-    RunOrigin,
-    RunResult,
-    UnknownAttempt,
-)
+from pipeline.model.result import RequestResults, RowResults, RunResult
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
+from pipeline.model.result_values import NO_ORIGIN, RequestResult, RunOrigin, UnknownAttempt
 from pipeline.model.status import SETTLED
 from pipeline.model.table import Indices
 from pipeline.reporting.build_rows import SingleResults

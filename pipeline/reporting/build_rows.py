@@ -12,8 +12,8 @@ from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.message import Fact, Term
 from pipeline.model.money import money_shown
 from pipeline.model.outcome import Outcome, Result
-from pipeline.model.result import ChargeResult, ReasonText, RequestResult, RowResult
 from pipeline.model.result_columns import ResultColumns
+from pipeline.model.result_values import ChargeResult, ReasonText, RequestResult, RowResult
 from pipeline.model.status import STATUS_OF, WORST
 from pipeline.model.table import Finding, Indices, shown
 from pipeline.splitting import Judged

@@ -1,6 +1,6 @@
 """Which cells of a failing row are at fault, and marked so: on the sheet Failures and on the page."""
 
-from pipeline.model.result import ReasonText
+from pipeline.model.result_values import ReasonText
 from pipeline.model.status import STATUS_OF
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipeline.model.columns import COLUMN
-from pipeline.model.result import ReasonText
+from pipeline.model.result_values import ReasonText
 from pipeline.model.status import STATUS, STATUS_OF
 
 _STATUSES, _COLUMNS = list(STATUS), list(COLUMN)

@@ -15,14 +15,8 @@ from pipeline.model.errors import Stop
 from pipeline.model.message import system_error
 from pipeline.model.money import MINOR, money_text
 from pipeline.model.quoting import bounded
-from pipeline.model.result import (
-    ChargeResult,
-    ReasonText,
-    RequestResult,
-    RequestResults,
-    RowResult,
-    RunResult,
-)
+from pipeline.model.result import RequestResults, RunResult
+from pipeline.model.result_values import ChargeResult, ReasonText, RequestResult, RowResult
 from pipeline.model.table import Money, Texts
 from pipeline.settlement.compare import KINDS, Compared
 from pipeline.settlement.reconciliation_result import Reconciliation

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pipeline.model.lazy import LazySequence
-from pipeline.model.result import RequestResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import RequestResult
 from pipeline.reporting.rows_by_position import ByRow
 
 #: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.places import about
-from pipeline.model.result import ReasonText
+from pipeline.model.result_values import ReasonText
 
 #: Of a sheet that has none of the input's columns.
 NO_LETTERS: Mapping[str, str] = MappingProxyType({})

@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.model.result import ReasonText, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import ReasonText
 from pipeline.reporting.failure_causes import Cause
 
 

@@ -10,7 +10,8 @@ from pipeline.messages.translate import choice_words, in_every_language, rendere
 from pipeline.model.buyer_source import Source, flat
 from pipeline.model.columns import COLUMN, COLUMNS, HEADER_FIELDS, Column, Lang
 from pipeline.model.message import message, terms
-from pipeline.model.result import ReasonText, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import ReasonText
 from pipeline.model.table import Indices, shown
 from pipeline.reporting import links
 from pipeline.reporting.cells_at_fault import at_fault

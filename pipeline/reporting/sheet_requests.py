@@ -10,7 +10,8 @@ from pipeline.model.columns import (
 )
 from pipeline.model.message import P_, message
 from pipeline.model.money import MINOR
-from pipeline.model.result import RequestResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import RequestResult
 from pipeline.model.status import ISSUED
 from pipeline.reporting.links import AllRequests, Cell, Places
 from pipeline.reporting.reason_lines import reason_lines

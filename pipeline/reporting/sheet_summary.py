@@ -11,7 +11,8 @@ from pipeline.model.columns import VOUCHERS, Lang
 from pipeline.model.message import Message, Term, message
 from pipeline.model.money import MINOR
 from pipeline.model.places import about
-from pipeline.model.result import RunOrigin, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import RunOrigin
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.reporting import sheet_summary_charts
 from pipeline.reporting.links import Places

@@ -10,7 +10,8 @@ from pipeline.model.columns import (
 )
 from pipeline.model.message import message
 from pipeline.model.money import MINOR
-from pipeline.model.result import ChargeResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import ChargeResult
 from pipeline.model.status import STATUS
 from pipeline.model.table import Indices
 from pipeline.reporting.links import Places

@@ -5,7 +5,8 @@ from typing import Any
 from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.message import message
 from pipeline.model.money import MINOR, money_shown
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import UnknownAttempt
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.reason_lines import reason_lines
 from pipeline.reporting.sheet_requests import fields_of, listed

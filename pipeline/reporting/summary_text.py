@@ -12,7 +12,8 @@ from pipeline.model.message import NOTHING, Fact, Message, Term, joined, message
 from pipeline.model.money import MINOR, money_shown
 from pipeline.model.places import about
 from pipeline.model.quoting import one_line, quoted
-from pipeline.model.result import ReasonText, RowResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import ReasonText, RowResult
 from pipeline.model.status import SETTLED, STATUS, STATUS_OF
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting.next_steps import (

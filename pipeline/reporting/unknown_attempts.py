@@ -7,7 +7,7 @@ from pipeline.model.columns import Lang
 from pipeline.model.evidence import Unsettled
 from pipeline.model.known_charges import day_of, in_doubt_since
 from pipeline.model.outcome import Result
-from pipeline.model.result import UnknownAttempt
+from pipeline.model.result_values import UnknownAttempt
 
 
 def earlier_unknowns(attempts: Iterable[Unsettled], lang: Lang, time_zone: str) -> list[UnknownAttempt]:

@@ -1,4 +1,4 @@
-"""What a team does with its one ledger beside issuing: look it over, back it up, export it, move it, mend its memory."""
+"""What a team does with its one ledger beside issuing: look it over, back it up, move it, mend its memory."""
 
 import contextlib
 import datetime
@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import __version__
-from pipeline.file_writing import scratch_folder
-from pipeline.ledger import carrier_move, export
+from pipeline.ledger import carrier_move
 from pipeline.ledger.clock import local_text, utc_now, utc_text
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import EARLY, UNREAD
@@ -19,8 +17,6 @@ from pipeline.ledger.ledger_to_change import file_to_change
 from pipeline.ledger.opening import OpenOptions
 from pipeline.ledger.operations import LedgerToChange
 from pipeline.ledger.reversals import SaidReversed
-from pipeline.messages.translate import rendered
-from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, Note, joined, message, verbatim
@@ -28,10 +24,6 @@ from pipeline.model.places import about as at_place
 from pipeline.model.profile import Owner
 from pipeline.model.server_address import is_server
 from pipeline.open_ledger import existing_ledger, ledger_to_change
-from pipeline.reporting.audit_workbook import Audited, write_audit
-from pipeline.reporting.output_paths import check_folder
-from pipeline.reporting.words_audit import tell
-from pipeline.reporting.words_history import word
 
 #: No ledger is older than this program.
 _FIRST = datetime.date(2026, 1, 1)
@@ -261,47 +253,6 @@ def voucher_reversed(job: Job, note: Note, said: SaidReversed) -> list[Message]:
         count=len(done.charges),
     )
     return [recorded, message("Tickets: {tickets}", tickets=joined(tickets))]
-
-
-def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
-    """Write all that the ledger holds to a new workbook, with times of that zone; its path, numbered where it was taken.
-
-    A run may be on: it is read from a copy as of one moment, so that a run that begins or ends need not wait.
-    """
-    if wanted.suffix.lower() != ".xlsx":
-        raise InputProblem(
-            "{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx", wanted=str(wanted)
-        )
-    check_folder(wanted)
-    with (
-        scratch_folder(wanted.parent) as folder,
-        existing_ledger(job) as ledger,
-        ledger.as_copy(folder, wanted) as copied,
-    ):
-        about = copied.about
-        owner = Owner(about.base_url, about.agency)
-        facts = _facts(ledger.name, about, owner.told, lang)
-        audited = Audited(facts, copied.count, copied.rows, time_zone, owner.is_sandbox)
-        return write_audit(audited, wanted, lang)
-
-
-def _facts(name: str, about: export.About, carrier: Message, lang: Lang) -> list[tuple[str, str]]:
-    """What the export says of the ledger itself."""
-    facts = [
-        ("ledger", name),
-        ("ledger_id", about.ledger_id),
-        ("carrier", rendered(carrier, lang)),
-        ("version", str(about.version)),
-        ("created", about.created_at),
-        ("exported", utc_now()),
-        ("by_program", f"voucher-pipeline {__version__}"),
-        ("attempts", ", ".join(f"{count} {word(state, lang)}" for state, count in about.states.items())),
-    ]
-    if about.gap is not None:
-        facts.append(
-            ("gap", tell("may_lack", lang).format(since=about.gap.since, why=rendered(about.gap.why, lang)))
-        )
-    return facts
 
 
 def _past(since: datetime.datetime) -> str:

@@ -13,7 +13,7 @@ from pipeline.model.exit_code import ExitCode
 from pipeline.model.file_status import MISSING, needs_person
 from pipeline.model.itinerary_file import CollectedFile, NotReceived
 from pipeline.model.message import Message
-from pipeline.model.result import RunOrigin
+from pipeline.model.result_values import RunOrigin
 from pipeline.model.settled import Decided
 from pipeline.settlement.compare import Period
 from pipeline.settlement.itinerary_matching import PATIENCE

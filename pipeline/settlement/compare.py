@@ -10,6 +10,7 @@ import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from pipeline.model.evidence import Statement, StatementLine
@@ -17,10 +18,13 @@ from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, Fact, Message, message
 from pipeline.model.places import row_at
 from pipeline.model.request import Identity
-from pipeline.model.result import ChargeResult, RowResult, RunResult
+from pipeline.model.result_values import ChargeResult, RowResult
 from pipeline.model.settled import Decided
 from pipeline.model.status import ISSUED
 from pipeline.settlement.voucher_numbers import shows_our_ids
+
+if TYPE_CHECKING:  # a period alone needs no numpy, which is much to load
+    from pipeline.model.result import RunResult
 
 #: The kinds, in the order of the reconciliation workbook.
 KINDS = ("agreed", "not_on_statement", "not_ours", "differing", "not_covered", "unknown", "to_issue")
@@ -97,7 +101,7 @@ class Compare:
     held: Mapping[
         Identity, KnownCharge
     ]  # of the tickets on statements and in workbooks, and what the period asks for
-    results: Sequence[RunResult]
+    results: "Sequence[RunResult]"
     period: Period | None
     claimed: frozenset[str]  # the kinds of voucher of which the statements are said to list everything
     time_zone: str

@@ -29,7 +29,8 @@ from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import UnknownAttempt
 from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
 from pipeline.reporting import result_workbook

@@ -12,7 +12,8 @@ from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Charge, Header, Identity, Request
-from pipeline.model.result import RequestResult, RowResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import RequestResult, RowResult
 from pipeline.model.status import STATUS
 from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.links import Places

@@ -17,7 +17,7 @@ from pipeline.model.itinerary_file import (
     SealStatus,
 )
 from pipeline.model.message import Private, message
-from pipeline.model.result import RunOrigin
+from pipeline.model.result_values import RunOrigin
 from pipeline.model.settled import Decided
 from pipeline.page import collection_work
 from pipeline.page.collection_work import MOST_LISTED, shown_of, standing, tone

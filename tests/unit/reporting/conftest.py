@@ -15,7 +15,8 @@ from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Profile, Terms
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import UnknownAttempt
 from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.build_result import RunFacts, make_result

@@ -17,7 +17,7 @@ from pipeline.model.profile import Profile
 from pipeline.reporting import links
 from pipeline.reporting.audit_workbook import SHEET_COLUMNS, SHEETS
 from pipeline.reporting.words_audit import heading
-from pipeline.run.ledger_maintenance import exported
+from pipeline.run.ledger_export import exported
 from tests.unit.reporting.told_ledger import HEADER, TICKET, ancillaries, being_told, fare
 
 Rows = list[dict[str, Any]]

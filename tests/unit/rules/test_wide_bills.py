@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.model.result import RowResult
+from pipeline.model.result_values import RowResult
 
 #: A row of a bill: what it carries stands in columns of its own.
 BILL: dict[str, Any] = {

@@ -43,7 +43,7 @@ from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, from_text
 from pipeline.model.outcome import Answered
 from pipeline.model.profile import Carrier, Owner, Profile, sandbox_owner
-from pipeline.run import ledger_maintenance
+from pipeline.run import ledger_export, ledger_maintenance
 from tests import next_version
 from tests.unit.ledger.conftest import Book, charge, invoice
 
@@ -897,7 +897,7 @@ def exported(
     path: Path, wanted: Path, lang: Any = "en", zone: str = "UTC"
 ) -> tuple[dict[str, str], dict[str, Rows]]:
     """The facts on the first sheet of an export, and the rows of the others under their names."""
-    first, *others = openpyxl.load_workbook(ledger_maintenance.exported(job(path), wanted, lang, zone))
+    first, *others = openpyxl.load_workbook(ledger_export.exported(job(path), wanted, lang, zone))
     return dict(first.iter_rows(values_only=True)), {
         sheet.title: [*sheet.iter_rows(values_only=True)] for sheet in others
     }
@@ -936,7 +936,7 @@ def test_an_export_says_on_every_page_that_a_sandbox_issued_what_it_lists(
     with running(tmp_path / "a.ledger", owner) as book:
         issue(book, "N1", 1)
     audit = openpyxl.load_workbook(
-        ledger_maintenance.exported(job(book.path), tmp_path / "audit.xlsx", "en", "UTC")
+        ledger_export.exported(job(book.path), tmp_path / "audit.xlsx", "en", "UTC")
     )
     pages = {sheet.oddHeader.center.text for sheet in audit}
     assert pages == {"SANDBOX 沙箱" if owner.is_sandbox else None}
@@ -957,7 +957,7 @@ def test_an_export_is_read_from_a_copy_in_its_own_folder_that_nobody_takes_for_t
         seen.append(sorted(str(left.relative_to(tmp_path / "out")) for left in (tmp_path / "out").rglob("*")))
         return write(*given)
 
-    monkeypatch.setattr(ledger_maintenance, "write_audit", written)
+    monkeypatch.setattr(ledger_export, "write_audit", written)
     exported(path, tmp_path / "out" / "audit.xlsx")
     (((made,)),) = seen
     assert re.fullmatch(r"\.voucher-[^/]+", made)
@@ -989,7 +989,7 @@ def test_an_export_that_can_not_be_made_names_its_place_and_leaves_nothing(
     path: Path, tmp_path: Path, name: str, problem: type[Exception], told: str
 ) -> None:
     with pytest.raises(problem) as refused, small_files(SHARED_MEMORY):
-        ledger_maintenance.exported(job(path), tmp_path / name, "en", "UTC")
+        ledger_export.exported(job(path), tmp_path / name, "en", "UTC")
     assert str(refused.value) == f"{tmp_path / name}: {told.format(tmp_path)}"
     assert sorted(left.name for left in tmp_path.iterdir()) == ["books", "home"]
 
@@ -997,6 +997,6 @@ def test_an_export_that_can_not_be_made_names_its_place_and_leaves_nothing(
 def test_a_copy_that_fails_while_it_is_exported_is_told_by_the_ledgers_name(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_maintenance, "write_audit", raising(apsw.IOError("disk I/O error")))
+    monkeypatch.setattr(ledger_export, "write_audit", raising(apsw.IOError("disk I/O error")))
     with pytest.raises(LedgerProblem, match=f"^{re.escape(str(path))}: the ledger can't be read or written"):
-        ledger_maintenance.exported(job(path), tmp_path / "audit.xlsx", "en", "UTC")
+        ledger_export.exported(job(path), tmp_path / "audit.xlsx", "en", "UTC")

@@ -12,7 +12,8 @@ from pipeline.model.evidence import Statement, StatementLine, Unsettled
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import Message
 from pipeline.model.request import Identity
-from pipeline.model.result import ChargeResult, ReasonText, RowResult, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import ChargeResult, ReasonText, RowResult
 from pipeline.model.settled import Decided, Settled
 from pipeline.model.table import Table
 from pipeline.settlement.compare import (

@@ -15,7 +15,8 @@ from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Carrier
 from pipeline.model.request import Identity
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import UnknownAttempt
 from pipeline.model.table import Table
 from pipeline.splitting import Judged
 from pipeline.submission.batch import judged, submitted

@@ -22,7 +22,8 @@ from pipeline.model.columns import (
 )
 from pipeline.model.message import Term, message
 from pipeline.model.profile import sandbox_owner
-from pipeline.model.result import RunOrigin, RunResult
+from pipeline.model.result import RunResult
+from pipeline.model.result_values import RunOrigin
 from pipeline.reporting import links
 from pipeline.reporting.result_workbook import write_workbook
 

@@ -951,7 +951,7 @@ def test_an_export_is_read_from_a_copy_in_its_own_folder_that_nobody_takes_for_t
     (tmp_path / "gone").rmdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     seen = list[list[str]]()
-    write = ledger_maintenance.write_audit
+    write = ledger_export.write_audit
 
     def written(*given: Any) -> Path:
         seen.append(sorted(str(left.relative_to(tmp_path / "out")) for left in (tmp_path / "out").rglob("*")))

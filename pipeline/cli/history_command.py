@@ -7,7 +7,7 @@ from pipeline.cli.stderr import teller
 from pipeline.cli.stdout import print_lines
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
-from pipeline.reading.ticket_numbers import ticket_no
+from pipeline.reading.ticket_number import ticket_no
 from pipeline.reading.unreadable import Unreadable
 from pipeline.reporting.history import history_json, history_lines
 from pipeline.run import ticket_history

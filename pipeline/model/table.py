@@ -24,10 +24,8 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
   page buyer_source.ENTERED. BUYER_PLACE says where each stands, "", "" and 0 for what was entered.
 """
 
-import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -156,18 +154,3 @@ def among(values: Texts, wanted: Iterable[str]) -> Mask:
     if not known:
         return np.zeros(len(values), dtype=bool)
     return pd.Series(values, dtype=object).isin(known).to_numpy()
-
-
-def shown(value: Any) -> str:
-    """A cell's value as text, as close as can be to what the spreadsheet program shows.
-
-    >>> shown(9991234567890.0), shown(12.5), shown(datetime.datetime(2026, 3, 5))
-    ('9991234567890', '12.5', '2026-03-05')
-    """
-    if isinstance(value, bytes):  # an error cell, or a formula without a result
-        return value.decode()
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 10**15 else format(value, ".15g")
-    if isinstance(value, datetime.datetime):
-        return str(value.date() if value.time() == datetime.time() else value)
-    return str(value)

@@ -20,8 +20,8 @@ from pipeline.file_writing import PRIVATE, scratch_folder, sync
 from pipeline.model.columns import BUYER_COLUMNS, COLUMN, LANGS, Lang
 from pipeline.model.result import RunResult
 from pipeline.model.result_values import ReasonText
+from pipeline.model.shown_cells import shown
 from pipeline.model.status import STATUS, WORST
-from pipeline.model.table import shown
 from pipeline.reporting.cells_at_fault import at_fault
 from pipeline.reporting.input_cells import shown_cells
 

@@ -21,7 +21,7 @@ from pipeline.page.rows_file import Row, RowsFile
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
 from pipeline.page.visitor import visitor_of
 from pipeline.page.vocabulary import Words
-from pipeline.reading.ticket_numbers import ticket_no
+from pipeline.reading.ticket_number import ticket_no
 from pipeline.reading.unreadable import Unreadable
 from pipeline.reporting.history import Recorded, events
 from pipeline.run.ticket_history import history

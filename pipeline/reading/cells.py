@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.model.error_cells import no_value
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.date_cells import day
 from pipeline.reading.unreadable import Unreadable

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import COLUMNS, Kind
-from pipeline.model.table import Finding, Indices, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Finding, Indices
 from pipeline.reading.cell_words import folded, plain
 from pipeline.reading.formats.currency_names import is_own
 from pipeline.reading.formats.shown_currencies import currencies_in

@@ -12,7 +12,7 @@ import datetime
 import re
 from typing import Any
 
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.character_width import one_width
 from pipeline.reading.unreadable import Unreadable
 

@@ -11,7 +11,8 @@ import numpy as np
 from pipeline.model.columns import COLUMN
 from pipeline.model.message import Message, Private, Term, message
 from pipeline.model.places import on_sheet
-from pipeline.model.table import Mask, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Mask
 from pipeline.reading.cell_words import folded
 from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.sheet import Cells

@@ -14,7 +14,8 @@ import numpy as np
 
 from pipeline.model.message import Message, SheetName, counted, message
 from pipeline.model.places import about
-from pipeline.model.table import Indices, Mask, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Indices, Mask
 from pipeline.reading import previous_result, ticket_numbers
 from pipeline.reading.agency_words import FLIGHTS, OTHER_SERVICES
 from pipeline.reading.cell_words import CHOICE_WORDS, folded

@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, Private
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Sheet, is_blank
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.model.columns import COLUMN, Kind
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.formats.currency_names import is_own
 from pipeline.reading.formats.shown_currencies import units_in
 from pipeline.reading.heading_rows import Layout

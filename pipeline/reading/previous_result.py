@@ -19,7 +19,8 @@ from pipeline.model.columns import (
     RECONCILIATION_SHEETS,
     RESULT_SHEETS,
 )
-from pipeline.model.table import Indices, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Indices
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
 from pipeline.reading.fill_blanks import Part

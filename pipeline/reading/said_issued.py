@@ -10,7 +10,8 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from pipeline.model.columns import COLUMN
-from pipeline.model.table import Mask, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Mask
 from pipeline.reading.cell_words import folded
 from pipeline.reading.fill_blanks import Part
 from pipeline.reading.heading_meanings import normal

@@ -10,8 +10,9 @@ import numpy as np
 from pipeline.model.columns import COLUMN
 from pipeline.model.errors import InputProblem
 from pipeline.model.quoting import quoted
+from pipeline.model.shown_cells import shown
 from pipeline.model.survey import HeadingUse, SheetUse, ValueUse
-from pipeline.model.table import Indices, shown
+from pipeline.model.table import Indices
 from pipeline.reading import previous_result
 from pipeline.reading.ambiguous_amounts import any_taxes, says_money, tax_included
 from pipeline.reading.cell_words import folded

@@ -8,14 +8,14 @@ import re
 from typing import Any
 
 from pipeline.model.message import Private, message
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading import amount_cells, cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.sheet import is_blank
 from pipeline.reading.statement_lines import EXACT_DIGITS, NUMBERS, BadCell, Line
 from pipeline.reading.statement_made_at import moment_of
 from pipeline.reading.statement_words import VOUCHER_SHEETS, VOUCHER_WORDS
-from pipeline.reading.ticket_numbers import ticket_no
+from pipeline.reading.ticket_number import ticket_no
 from pipeline.reading.unreadable import Unreadable
 
 #: Kinds of voucher by the names of sheets, folded.

@@ -19,7 +19,7 @@ from pipeline.reading.currency_columns import OtherCurrency, other_currencies
 from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.statement_made_at import times_made
-from pipeline.reading.ticket_numbers import ticket_no
+from pipeline.reading.ticket_number import ticket_no
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.unreadable import Unreadable
 

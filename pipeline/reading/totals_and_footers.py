@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.cell_words import folded
 from pipeline.reading.character_width import one_width
 from pipeline.reading.heading_rows import Layout

@@ -8,11 +8,12 @@ import pandas as pd
 
 from pipeline.model.columns import Column, Kind
 from pipeline.model.message import Fact, terms
-from pipeline.model.table import Finding, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Finding
 from pipeline.reading import amount_cells, cells_fast
 from pipeline.reading import cells as single
 from pipeline.reading.sheet import Cells, Codes, is_blank
-from pipeline.reading.ticket_numbers import ticket_no
+from pipeline.reading.ticket_number import ticket_no
 
 _BAD = {
     Kind.TICKET: "bad_ticket_no",

@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import SheetName
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.character_width import one_width
 from pipeline.reading.sheet import Sheet, is_blank
 

@@ -14,8 +14,9 @@ from pipeline.model.money import money_shown
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.result_columns import ResultColumns
 from pipeline.model.result_values import ChargeResult, ReasonText, RequestResult, RowResult
+from pipeline.model.shown_cells import shown
 from pipeline.model.status import STATUS_OF, WORST
-from pipeline.model.table import Finding, Indices, shown
+from pipeline.model.table import Finding, Indices
 from pipeline.splitting import Judged
 
 

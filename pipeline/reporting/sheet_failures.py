@@ -12,7 +12,8 @@ from pipeline.model.columns import COLUMN, COLUMNS, HEADER_FIELDS, Column, Lang
 from pipeline.model.message import message, terms
 from pipeline.model.result import RunResult
 from pipeline.model.result_values import ReasonText
-from pipeline.model.table import Indices, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Indices
 from pipeline.reporting import links
 from pipeline.reporting.cells_at_fault import at_fault
 from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells

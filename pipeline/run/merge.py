@@ -16,7 +16,7 @@ from pipeline.model.columns import BUYER_COLUMNS, BUYERS_SHEET, COLUMN, Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Fact, Message, SheetName, counted, joined, message
 from pipeline.model.places import on_sheet, row_at
-from pipeline.model.table import shown
+from pipeline.model.shown_cells import shown
 from pipeline.reading.columns_file import ColumnMap, load_map
 from pipeline.reading.formats.column_letters import column_letters
 from pipeline.reading.formats.xlsx_prescan import sheet_parts

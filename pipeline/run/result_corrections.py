@@ -25,7 +25,8 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import Fact, Message, Private, Term, joined
 from pipeline.model.money import MINOR
 from pipeline.model.places import on_sheet, row_at
-from pipeline.model.table import Table, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Table
 from pipeline.reading import amount_cells, previous_result
 from pipeline.reading import cells as single
 from pipeline.reading.columns_file import ColumnMap

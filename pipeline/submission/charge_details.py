@@ -6,7 +6,8 @@ import re
 
 from pipeline.ledger.planning import Details
 from pipeline.model.columns import COLUMN, COMPONENTS
-from pipeline.model.table import Table, shown
+from pipeline.model.shown_cells import shown
+from pipeline.model.table import Table
 from pipeline.rules.rows import Rows
 
 #: Of one row: a ledger is kept for years.

@@ -13,7 +13,7 @@ from pipeline.model.columns import COLUMNS, LANGS
 from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
-from pipeline.reading import amount_cells, cells, ticket_numbers
+from pipeline.reading import amount_cells, cells, ticket_number
 from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.splitting import Judged, split
@@ -134,7 +134,7 @@ def _readable(name: str, value: Any) -> bool:
     if isinstance(value, str) and not value.strip():
         return True
     read: dict[str, Callable[[Any], Any]] = {
-        "ticket": ticket_numbers.ticket_no, "money": amount_cells.amount if name == "amount" else amount_cells.money, "date": cells.day,
+        "ticket": ticket_number.ticket_no, "money": amount_cells.amount if name == "amount" else amount_cells.money, "date": cells.day,
         "choice": lambda value: cells.choice(name, value), "text": cells.text,
     }  # fmt: skip
     try:

@@ -10,8 +10,8 @@ import numpy as np
 
 from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
+from pipeline.model.shown_cells import shown
 from pipeline.model.status import STATUS
-from pipeline.model.table import shown
 from pipeline.reporting.xlsx.styles import Formats, Style
 from pipeline.reporting.xlsx.unfit_characters import fit
 

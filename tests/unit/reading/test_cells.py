@@ -12,7 +12,7 @@ import pytest
 from pipeline.messages.likely_mistakes import HINTS
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
-from pipeline.reading import amount_cells, cells, date_cells, ticket_numbers
+from pipeline.reading import amount_cells, cells, date_cells, ticket_number
 from pipeline.reading.cell_words import CHOICE_WORDS
 from pipeline.reading.heading_meanings import normal
 from pipeline.rules import buyer_formats
@@ -35,11 +35,11 @@ from pipeline.rules import buyer_formats
     ],
 )
 def test_a_ticket_number_is_13_digits_however_they_are_typed(value: Any) -> None:
-    assert ticket_numbers.ticket_no(value) == "9991234567890"
+    assert ticket_number.ticket_no(value) == "9991234567890"
 
 
 def test_a_ticket_number_that_starts_with_zeros_keeps_them() -> None:
-    assert ticket_numbers.ticket_no("001-2345678901") == "0012345678901"
+    assert ticket_number.ticket_no("001-2345678901") == "0012345678901"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_ticket_number_that_starts_with_zeros_keeps_them() -> None:
 )
 def test_any_other_ticket_number_is_refused_with_the_likely_cause(value: Any, hint: str) -> None:
     with pytest.raises(cells.Unreadable) as refused:
-        ticket_numbers.ticket_no(value)
+        ticket_number.ticket_no(value)
     assert str(refused.value) == hint
 
 
@@ -303,7 +303,7 @@ def test_any_other_cell_holds_what_it_holds(cell: Any) -> None:
 def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
     sources = [
         Path(module.__file__ or "").read_text(encoding="utf-8")
-        for module in (cells, amount_cells, date_cells, ticket_numbers, buyer_formats)
+        for module in (cells, amount_cells, date_cells, ticket_number, buyer_formats)
     ]
     raised = set(re.findall(r'(?:Unreadable\(|return )"([a-z_]+)"', "".join(sources)))
     assert raised
@@ -314,7 +314,7 @@ def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
     ("read", "cell"),
     [
         (amount_cells.money, "1070²"), (amount_cells.money, "1070.5①"), (amount_cells.money, "1,070⑴"), (amount_cells.money, "⒈50"), (amount_cells.money, "½"), (amount_cells.money, "1070㎡"),
-        (ticket_numbers.ticket_no, "999123456789①"), (cells.day, "2026-10-0⁵"), (cells.day, "2026年㋉5日"),
+        (ticket_number.ticket_no, "999123456789①"), (cells.day, "2026-10-0⁵"), (cells.day, "2026年㋉5日"),
     ],
 )  # fmt: skip
 def test_the_number_of_a_footnote_is_no_digit_of_what_it_stands_beside(read: Any, cell: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.reading import amount_cells, cells, cells_fast, ticket_numbers
+from pipeline.reading import amount_cells, cells, cells_fast, ticket_number
 from pipeline.reading.heading_rows import find_layout
 from pipeline.reading.repeated_headings import repeats_headings
 from pipeline.reading.sheet import Sheet, is_blank
@@ -29,7 +29,7 @@ def closely(parse: Callable[[Any], Any], cell: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("plain", "parse"),
-    [(cells_fast.tickets, ticket_numbers.ticket_no), (cells_fast.texts, cells.text), (cells_fast.money, amount_cells.money), (cells_fast.money, amount_cells.amount)],
+    [(cells_fast.tickets, ticket_number.ticket_no), (cells_fast.texts, cells.text), (cells_fast.money, amount_cells.money), (cells_fast.money, amount_cells.amount)],
 )  # fmt: skip
 @settings(deadline=None)
 @given(values=st.lists(CELL | TICKET, max_size=8))

@@ -90,3 +90,20 @@ def test_a_check_loads_nothing_that_sends_draws_or_writes_workbooks(tmp_path: Pa
     loaded = set(_printed(*_CHECK, VOUCHER_LEDGER=str(tmp_path / "ledger"))[-1].split())
     assert {"pandas", "apsw"} <= loaded
     assert not loaded & {"aiohttp", "openpyxl", "xlsxwriter", "rich", "uvloop"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", [("history", "9991234567890"), ("ledger", "check"), ("ledger", "mark-gap", "--why", "a copy")]
+)
+def test_what_is_asked_of_a_ledger_loads_no_tables_and_writes_no_workbooks(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    of = ("--sandbox", "--profile", str(SAMPLES / "sandbox.toml"), "--ledger", str(tmp_path / "ledger"))
+    subprocess.run(
+        [sys.executable, "-m", "pipeline", "issue", _CHECK[1], *of, "-o", str(tmp_path / "out.xlsx")],
+        check=False,
+    )
+    loaded = set(_printed(*command, *of)[-1].split())
+    assert "apsw" in loaded
+    assert not loaded & {"numpy", "pandas", *_HEAVY - {"orjson"}}

@@ -187,6 +187,8 @@ def _other_rows(result: RunResult, at: Indices, conflicting: list[int]) -> list[
     """Of the rows at these positions that conflict in their ticket's status, what rows that are not on Failures say against it: without
     them, corrected or not, nothing would contradict the row that is given back. None of any row: empty.
     """
+    if not conflicting:
+        return []
     frame, contrary = result.table.frame, {"used": "refunded", "refunded": "used"}
     tickets, said = frame["ticket_no"], frame["ticket_status"]
     elsewhere = np.setdiff1d(np.flatnonzero(tickets.isin(tickets.iloc[conflicting])), at)

@@ -37,8 +37,8 @@ _CURES = {
         " quotation marks, and run it again"
     ),
     "encoding": N_(
-        "{file}: is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
-        " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx"
+        "{file}: is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and nothing that is known in it tells whether it is"
+        " GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx"
     ),
     "excel_95": N_(
         "{file}: is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the"

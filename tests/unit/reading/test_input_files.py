@@ -190,7 +190,7 @@ def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> N
         (
             "a.csv",
             "ticket_no,passenger_name\n9991234567890,张伟\n".encode("gb18030"),
-            "it is not UTF-8 (byte 40), and no known heading stands in it when it is read as GB18030 or Big5; save it as",
+            "it is not UTF-8 (byte 40), and nothing that is known in it tells whether it is GB18030 or Big5; save it as",
         ),
         ("a.csv", "票号,金额\n9991234567890,1\n".encode("gb18030") + b"\xff\xff", "not UTF-8"),
         ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16") + b"\x00", "breaks off at byte"),

@@ -379,7 +379,7 @@ def test_a_text_in_an_older_encoding_is_known_by_the_team_s_own_words(
         mapping.write_text(own, encoding="utf-8")
         path.write_text(text, encoding="gb18030")
         ((name, why),) = unread(taken(desk, box))
-        assert (name, "no known heading stands in it" in why) == ("a.csv", True)
+        assert (name, "nothing that is known in it tells" in why) == ("a.csv", True)
         (batch,) = taken(desk, box, columns=mapping).batches
         assert batch.table.frame[column].tolist() == [value]
 

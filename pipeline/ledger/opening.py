@@ -56,8 +56,12 @@ RESTORE = message(
 
 
 def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
+    name = str(path)
+    if not flags & apsw.SQLITE_OPEN_READWRITE and not os.access(path.parent, os.W_OK) and not wal_filled(path):
+        # SQLite makes files beside it even to read; where it can't, as on a medium that nobody writes to, the file is all there is.
+        name, flags = f"{path.resolve().as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
     try:
-        connection = apsw.Connection(str(path), flags=flags)
+        connection = apsw.Connection(name, flags=flags)
         connection.set_busy_timeout(BUSY)
         if flags & apsw.SQLITE_OPEN_READWRITE:
             # Before the first read, and until recovery has put an open run in order: its -wal stays, and is not
@@ -190,7 +194,7 @@ def check_owner(name: str, found: Owner, owner: Owner) -> None:
     if owner.is_sandbox and not found.is_sandbox:
         raise InputProblem(
             "{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox:"
-            " leave out --sandbox, or --ledger",
+            " name no ledger, neither by --ledger nor by VOUCHER_LEDGER, and the sandbox has one of its own",
             path=name,
             found=found.told,
         )

@@ -66,6 +66,7 @@ def backed_up(job: Job, wanted: Path) -> Path:
     if wanted.is_dir():
         stem = path_for(job).name.removesuffix(".ledger")
         wanted /= f"{stem}.{now[:19].replace('-', '').replace(':', '')}Z.ledger"
+    check_folder(wanted)
     with existing_file(path_for(job), None) as ledger:
         ledger.back_up(wanted, now)
     return wanted

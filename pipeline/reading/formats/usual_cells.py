@@ -29,7 +29,9 @@ _ROWS, _COLUMNS = 1 << 20, 1 << 14
 #: A sheet of more positions than these, and than so many for each cell, is left to whoever says what is wrong with it.
 _SMALL_AREA, _SPARSE = 1_000_000, 20
 _QUOTE, _A, _Z = b'"AZ'
-_NUMBERS = re.compile(rb"(?:-?[0-9]++(?:\.[0-9]++)?+(?:[eE][-+]?[0-9]{1,3})?+\n)*+")
+#: Numbers, a line each. No group of several parts is possessive but the outermost one, which ends as the text does, with an end of line:
+#: Python before 3.11.5 keeps what such a group had taken in before it failed (github.com/python/cpython/issues/106052).
+_NUMBERS = re.compile(rb"(?:-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,3})?\n)*+")
 
 
 def _word(text: bytes) -> np.uint64:

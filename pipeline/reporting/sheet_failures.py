@@ -185,13 +185,16 @@ def _sources(
 
 def _other_rows(result: RunResult, at: Indices, conflicting: list[int]) -> list[str]:
     """Of the rows at these positions that conflict in their ticket's status, what rows that are not on Failures say against it: without
-    them, corrected or not, nothing would contradict the row that is given back. None of any row: empty.
+    them, corrected or not, nothing would contradict the row that is given back. A row that repeats one of Failures says nothing of its own:
+    it is corrected with that one. None of any row: empty.
     """
     if not conflicting:
         return []
     frame, contrary = result.table.frame, {"used": "refunded", "refunded": "used"}
     tickets, said = frame["ticket_no"], frame["ticket_status"]
-    elsewhere = np.setdiff1d(np.flatnonzero(tickets.isin(tickets.iloc[conflicting])), at)
+    failed, status = {*at.tolist()}, result.columns.status
+    copies = [row for row, of in result.repeats.items() if of in failed and status[row] == "repeated"]
+    elsewhere = np.setdiff1d(np.flatnonzero(tickets.isin(tickets.iloc[conflicting])), [*failed, *copies])
     others = {*zip(tickets.iloc[elsewhere], said.iloc[elsewhere], strict=True)}
     others |= {*zip(tickets.iloc[conflicting], frame["elsewhere"].iloc[conflicting], strict=True)}
     words, against = choice_words(COLUMN["ticket_status"], result.lang), dict[int, str]()

@@ -91,3 +91,16 @@ def test_the_report_names_the_row_that_each_repeats(thrice: Made, tmp_path: Path
     assert [row["status"] for row in found["rows"]] == ["ready", "ready", "repeated", "repeated"]
     assert found["rows"][3]["reasons"][0]["code"] == "repeated_charge"
     assert found["requests"][0]["rows"] == [0, 1]
+
+
+def test_what_it_says_of_its_ticket_s_status_is_corrected_with_the_row_that_it_repeats(
+    made: Made, tmp_path: Path
+) -> None:
+    refund = {
+        "charge": "refund", "amount": 50, "ticket_status": "refunded", "refund_approved_on": "2026-11-01", "voucher": "invoice",
+    }  # fmt: skip
+    result = made({}, {}, refund)
+    assert result.totals == {"repeated": 1, "ineligible": 2}
+    headings, *lines = lines_of(write_workbook(result, tmp_path / "r.xlsx"), "Failures")
+    assert len(lines) == 2
+    assert "status_of_other_rows" not in headings

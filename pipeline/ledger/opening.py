@@ -57,7 +57,11 @@ RESTORE = message(
 
 def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
     name = str(path)
-    if not flags & apsw.SQLITE_OPEN_READWRITE and not os.access(path.parent, os.W_OK) and not wal_filled(path):
+    if (
+        not flags & apsw.SQLITE_OPEN_READWRITE
+        and not os.access(path.parent, os.W_OK)
+        and not wal_filled(path)
+    ):
         # SQLite makes files beside it even to read; where it can't, as on a medium that nobody writes to, the file is all there is.
         name, flags = f"{path.resolve().as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
     try:

@@ -329,7 +329,9 @@ def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputP
     """The error for a workbook with headings of tickets and nothing below them."""
     if earlier_result:
         return InputProblem(
-            "{file}: its Failures sheet holds no rows; there is nothing to issue again", file=str(path)
+            "{file}: its Failures sheet holds no rows; there is nothing to issue again. Leave it out; of a folder, what ends in .result.xlsx is left"
+            " out by itself",
+            file=str(path),
         )
     return InputProblem(
         "{file}: has headings but no rows below them (sheets: {sheets}); add the tickets",

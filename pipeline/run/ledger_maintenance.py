@@ -24,6 +24,7 @@ from pipeline.model.places import about as at_place
 from pipeline.model.profile import Owner
 from pipeline.model.server_address import is_server
 from pipeline.open_ledger import existing_ledger, ledger_to_change
+from pipeline.reporting.output_paths import check_folder
 
 #: No ledger is older than this program.
 _FIRST = datetime.date(2026, 1, 1)

@@ -20,6 +20,7 @@ from pipeline.ledger.clock import local_text
 from pipeline.ledger.schema import VERSION
 from tests import next_version
 from tests.acceptance.conftest import Desk, running_sandbox, tickets, write_workbook
+from tests.conftest import without_privileges
 from tests.moved_clock import moved, needs_compiler
 
 ISSUE = ("--profile", "carrier.toml", "--ledger", "october.ledger", "--as-of", "2026-11-20")
@@ -291,6 +292,41 @@ def test_a_folder_put_back_from_last_night_sends_nothing_until_its_gap_is_settle
     assert desk.voucher(*run).code in (0, 1)
     assert issued.twice() == []
     assert len(issued.issued()) == 60
+
+
+@pytest.mark.usefixtures("left")
+def test_a_ledger_where_nobody_may_write_is_read_and_nothing_is_put_beside_it(desk: Any) -> None:
+    kept = desk.folder / "kept"
+    kept.mkdir()
+    shutil.copy(desk.folder / "october.ledger", kept)
+    kept.chmod(0o555)
+    said = []
+    try:
+        for command in (("history", "9990000000001"), ("ledger", "check")):
+            asked = [
+                *without_privileges(),
+                sys.executable,
+                "-m",
+                "pipeline",
+                *command,
+                "--ledger",
+                "kept/october.ledger",
+            ]
+            ran = subprocess.run(asked, cwd=desk.folder, capture_output=True, text=True, check=False)
+            said.append((ran.returncode, ran.stdout))
+            assert "so that it may be an older copy" in ran.stderr
+    finally:
+        kept.chmod(0o755)
+    (history, told), (check, looked) = said
+    assert (history, "issued as" in told) == (0, True)
+    assert (check, "6 issued" in looked) == (3, True)
+    assert [left.name for left in kept.iterdir()] == ["october.ledger"]
+
+
+@pytest.mark.usefixtures("left")
+def test_a_backup_goes_into_a_folder_that_is_there(desk: Any) -> None:
+    ran = desk.voucher("ledger", "backup", "nowhere/copy.ledger", "--ledger", "october.ledger")
+    assert (ran.code, "there is no folder nowhere; create it" in ran.err) == (2, True)
 
 
 def test_a_second_place_for_the_note_of_the_last_run_must_be_there(desk: Any, issued: Any) -> None:

@@ -575,7 +575,7 @@ def test_a_ledger_of_another_carrier_is_refused_with_the_cure(
     told = (
         (another, cure),
         (another, cure),
-        (f"this is the ledger of {carrier.base_url} as agency AGENCY, a real carrier", "leave out --sandbox"),
+        (f"this is the ledger of {carrier.base_url} as agency AGENCY, a real carrier", "name no ledger"),
         ("this is a sandbox's ledger", "add --sandbox"),
     )
     for ran, words in zip(refused, told, strict=True):

@@ -96,7 +96,7 @@ def test_a_sandboxs_ledger_and_a_carriers_are_told_apart_by_what_to_do(tmp_path:
         opening.open_for_run(tmp_path / "trial", OWNER, may_create=True)
     with pytest.raises(
         InputProblem,
-        match=r"real: this is the ledger of https://carrier\.example .*: leave out --sandbox, or",
+        match=r"real: this is the ledger of https://carrier\.example .*: name no ledger",
     ):
         opening.open_for_run(tmp_path / "real", owners["trial"], may_create=True)
 

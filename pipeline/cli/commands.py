@@ -305,7 +305,7 @@ def collect() -> None:
     """
 
 
-@voucher.group(name="profile")
+@voucher.group(name="profile", epilog="Example: voucher profile check --profile carrier.toml")
 @LANG_OF_ALL
 def profile_commands() -> None:
     """Write a carrier profile, and see what it lacks, before the first real run."""

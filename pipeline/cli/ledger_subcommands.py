@@ -11,7 +11,7 @@ from pipeline.cli.stderr import LANG_OF_ALL
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
 
 
-@click.group(name="ledger")
+@click.group(name="ledger", epilog="Example: voucher ledger check --profile carrier.toml")
 @LANG_OF_ALL
 def ledger_commands() -> None:
     """Look the ledger over, back it up, export it for auditors, move it with its carrier, mend its memory."""

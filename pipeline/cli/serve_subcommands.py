@@ -70,7 +70,7 @@ def serve() -> None:
     """
 
 
-@click.group(name="user")
+@click.group(name="user", epilog="Example: voucher user add zhangwei --role preparer --profile carrier.toml")
 @LANG_OF_ALL
 def user_commands() -> None:
     """The page's accounts: who may log in, and what they may do."""
@@ -92,7 +92,7 @@ def user_commands() -> None:
 def add() -> None:
     """Add somebody; the password is asked for, or a line on stdin where there is no terminal.
 
-    A viewer sees everything, a preparer uploads and corrects, an approver approves, sends, reconciles and answers for unknown outcomes,
+    A viewer sees all but how the ledger stands, a preparer uploads and corrects, an approver approves, sends, reconciles and answers for unknown outcomes,
     an administrator answers for the ledger.
     """
 

@@ -92,8 +92,8 @@ def user_commands() -> None:
 def add() -> None:
     """Add somebody; the password is asked for, or a line on stdin where there is no terminal.
 
-    A viewer sees all but how the ledger stands, a preparer uploads and corrects, an approver approves, sends, reconciles and answers for unknown outcomes,
-    an administrator answers for the ledger.
+    A viewer sees all but how the ledger stands, a preparer uploads and corrects, an approver approves, sends, reconciles and answers for
+    unknown outcomes, an administrator answers for the ledger.
     """
 
 

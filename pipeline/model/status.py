@@ -116,8 +116,8 @@ STATUSES = (
         exit_code=ExitCode.UNKNOWN, sent=True,
         codes=("no_answer", "answer_unreadable", "answer_unexplained", "run_killed"),
         step=N_(
-            "{requests} with an unknown outcome (sheet Unknown): these may have been issued. Do not ask for them elsewhere."
-            " Ask the carrier about each, fill in the last columns there, and give this file to “voucher reconcile --resolved”."
+            "{requests} with an unknown outcome (sheet Unknown of the result workbook): these may have been issued. Do not ask for them elsewhere."
+            " Ask the carrier about each, fill in the last columns there, and give that workbook to “voucher reconcile --resolved”."
         ),
     ),
 )  # fmt: skip

@@ -35,7 +35,7 @@ def test_the_summary_counts_and_says_what_to_do(mixed: RunResult, tmp_path: Path
     assert "Total | 5 | 4002" in text
     assert "itinerary | 1 | 1000.5 | 1 | 1000.5 | 0 | 0" in text
     assert "Buyer 1 | 1 | 1000.5 | 0 | 0 | 1 | 1000.5" in text
-    assert "1 request with an unknown outcome (sheet Unknown)" in text
+    assert "1 request with an unknown outcome (sheet Unknown of the result workbook)" in text
     assert "1 row invalid: correct" in text
     assert "ready" not in text
 

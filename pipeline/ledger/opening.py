@@ -63,7 +63,7 @@ def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
         and not wal_filled(path)
     ):
         # SQLite makes files beside it even to read; where it can't, as on a medium that nobody writes to, the file is all there is.
-        name, flags = f"{path.resolve().as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
+        name, flags = f"{path.as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
     try:
         connection = apsw.Connection(name, flags=flags)
         connection.set_busy_timeout(BUSY)

@@ -14,7 +14,7 @@ from pipeline.reading.heading_meanings import meanings
 
 _ROWS = 200
 #: Of the characters of a text, which are counted from so many on: at least so many are frequent in the right encoding, at most in a wrong one.
-_FEWEST, _RIGHT, _WRONG = 4, 0.9, 0.75
+_FEWEST, _RIGHT, _WRONG = 6, 0.9, 0.75
 #: Where the frequent characters stand in encodings that set them apart: from one first byte to another (the first levels of GB 2312 and Big5).
 _FREQUENT = {"gb2312": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
 

@@ -82,7 +82,7 @@ def test_a_team_s_own_heading_tells_the_encoding_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mapping", "head", "value"),
     [
-        ('[headings]\n"憑單碼" = "ticket_no"\n"客人" = "passenger_name"', ["憑單碼", "客人"], "x"),
+        ('[headings]\n"憑單碼" = "ticket_no"\n"客" = "passenger_name"', ["憑單碼", "客"], "x"),
         ('[headings]\n"備用碼" = ""', ["ticket_no", "備用碼"], "x"),
         ('[values.ticket_status]\n"成行" = "used"', ["ticket_no", "ticket_status"], "成行"),
         ('[order_types."成行單"]\nticket_status = "used"', ["ticket_no", "order_type"], "成行單"),

@@ -257,13 +257,13 @@ def test_a_backup_in_a_folder_is_named_by_the_ledger_and_the_time(path: Path, tm
         ),
         (
             "no/b.ledger",
-            LedgerProblem,
-            "can't be written (No such file or directory); choose a folder that exists and has room",
+            InputProblem,
+            "there is no folder {folder}/no; create it, or choose a folder that exists and that you may write to",
         ),
         (
             "taken.ledger/b.ledger",
-            LedgerProblem,
-            "can't be written (Not a directory); choose a folder that exists and has room",
+            InputProblem,
+            "there is no folder {folder}/taken.ledger; create it, or choose a folder that exists and that you may write to",
         ),
         (
             "full.ledger",
@@ -278,7 +278,7 @@ def test_a_backup_that_can_not_be_made_names_its_place_and_leaves_nothing(
     (tmp_path / "taken.ledger").write_text("mine")
     with pytest.raises(problem) as refused, small_files(SHARED_MEMORY if name == "full.ledger" else 1 << 30):
         ledger_maintenance.backed_up(job(path), tmp_path / name)
-    assert str(refused.value) == f"{tmp_path / name}: {told}"
+    assert str(refused.value) == f"{tmp_path / name}: {told.format(folder=tmp_path)}"
     assert (tmp_path / "taken.ledger").read_text() == "mine"
     assert sorted(left.name for left in tmp_path.iterdir()) == ["books", "home", "taken.ledger"]
 

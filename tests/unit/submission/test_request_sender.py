@@ -920,6 +920,13 @@ def test_a_yes_and_a_no_end_a_row_of_unknown_outcomes(
     assert states(results).count("unknown") == 27
 
 
+@pytest.fixture
+def quick_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is hardly looked whether another answer follows one that says busy: of these tests none has one."""
+    monkeypatch.setattr(pipeline.submission.attempt_sender, "_SHORTEST_LOOK", 0.01)
+
+
+@pytest.mark.usefixtures("quick_look")
 @pytest.mark.parametrize("definite", [yes, no])
 def test_a_yes_and_a_no_end_a_row_of_attempts_that_reached_nobody(
     bench: Bench, definite: Callable[[str], web.Response]
@@ -932,6 +939,7 @@ def test_a_yes_and_a_no_end_a_row_of_attempts_that_reached_nobody(
     assert len(bench.asked) == 33
 
 
+@pytest.mark.usefixtures("quick_look")
 def test_twenty_attempts_in_a_row_that_reached_nobody_are_too_many(bench: Bench) -> None:
     results = bench.submit(itineraries(7), busy, concurrency=1)
     assert len(bench.asked) == 20
@@ -939,6 +947,7 @@ def test_twenty_attempts_in_a_row_that_reached_nobody_are_too_many(bench: Bench)
     assert [result.outcome.reason for result in results] == ["carrier_busy"] * 5 + ["run_stopped"] * 2
 
 
+@pytest.mark.usefixtures("quick_look")
 def test_with_many_in_flight_three_failures_of_each_are_too_many(bench: Bench) -> None:
     bench.submit(itineraries(40), busy, concurrency=8)
     assert str(bench.halt.reason) == "24 attempts in a row reached nobody (HTTP 429)"

@@ -8,6 +8,7 @@ import re
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -325,10 +326,12 @@ def test_evidence_that_is_brought_while_the_ledger_is_used_waits_and_is_weighed(
     listed.write_bytes(after.carrier.statement.read_bytes())
     with contextlib.closing(Lock(after.page.ledger)) as held:
         held.used_by(InUse("peter", "2026-11-20T01:00:00+00:00", on_page=True, process=os.getpid()))
-        brought = [
-            answering(anna, second),
-            upload(anna, "/reconcile", listed, page="/reconcile", name="evidence"),
-        ]
+        with ThreadPoolExecutor() as both:  # each is waited for by the server for some seconds
+            begun = [
+                both.submit(answering, anna, second),
+                both.submit(upload, anna, "/reconcile", listed, page="/reconcile", name="evidence"),
+            ]
+        brought = [one.result() for one in begun]
         waiting = anna.until(brought[0].location, lambda page: "what was brought is kept" in page.said)
         assert "by peter, on the page, since" in waiting.said
         assert sorted(unknowns(anna)) == [first, second]

@@ -6,7 +6,7 @@ which reads the same in each, the characters tell: in the right encoding nearly 
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
@@ -16,7 +16,7 @@ _ROWS = 200
 #: Of the characters of a text, which are counted from so many on: at least so many are frequent in the right encoding, at most in a wrong one.
 _FEWEST, _RIGHT, _WRONG = 6, 0.9, 0.75
 #: Where the frequent characters stand in encodings that set them apart: from one first byte to another (the first levels of GB 2312 and Big5).
-_FREQUENT = {"gb2312": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
+_FREQUENT = {"gb2312": (b"\xb0", b"\xd7"), "big5": (b"\xa4", b"\xc6")}
 
 
 class _Rows(Protocol):
@@ -68,13 +68,10 @@ def _may_be_korean(letters: str) -> bool:
 
 
 def _is_frequent(char: str) -> bool:
-    return any(first <= byte <= last for byte, first, last in _first_bytes(char))
-
-
-def _first_bytes(char: str) -> Iterator[tuple[int, int, int]]:
-    for encoding, (first, last) in _FREQUENT.items():
-        if coded := char.encode(encoding, errors="ignore"):
-            yield coded[0], first, last
+    return any(
+        first <= char.encode(encoding, errors="ignore")[:1] <= last
+        for encoding, (first, last) in _FREQUENT.items()
+    )
 
 
 _CHOICES = {word for words in CHOICE_WORDS.values() for word in words}

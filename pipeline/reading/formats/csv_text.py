@@ -26,6 +26,8 @@ _SAMPLE_ROWS = 50
 def readings(content: bytes, name: str) -> dict[str, Any]:
     """The one sheet of the file: once where its encoding is certain, else once for each that it may be in."""
     text = certain_text(content, f"\r\n{SEPARATORS}")
+    if b"\x00" in content if text is None else "\x00" in text:
+        raise Refusal("damaged", Seen.NUL_BYTES)
     if text is not None:
         return {"readings": [[_sheet(text, name)]], "certain": True}
     found, problems = [], []
@@ -41,8 +43,6 @@ def readings(content: bytes, name: str) -> dict[str, Any]:
 
 def _sheet(text: str, name: str) -> dict[str, Any]:
     """The text's rows. A quoted line break makes one row of several lines; the spreadsheet program counts so too."""
-    if "\x00" in text:
-        raise Refusal("damaged", Seen.NUL_BYTES)
     csv.field_size_limit(LONGEST_CELL)
     if said := _SAID.match(text):  # a line for the spreadsheet program, which does not show it
         text, separator = text[said.end() :], said[1]

@@ -195,6 +195,7 @@ def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> N
         ("a.csv", "票号,金额\n9991234567890,1\n".encode("gb18030") + b"\xff\xff", "not UTF-8"),
         ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16") + b"\x00", "breaks off at byte"),
         ("a.csv", b"ticket_no,amount\n\x00,1\n", "NUL"),
+        ("a.xlsx", b"\x91\x00\xff\x07" * 600, "NUL"),
         (
             "a.csv",
             b'ticket_no,amount\n"9991234567890,1\n',

@@ -9,7 +9,11 @@ from pipeline.model.evidence import Answer, Evidence, StatementLine, Unsettled, 
 from pipeline.model.message import Fact, message
 from pipeline.model.request import wire_text
 from pipeline.model.settled import Decided, Settled, Trouble
-from pipeline.reconciliation.reversals_on_statements import record_reversals, without_reversed
+from pipeline.reconciliation.reversals_on_statements import (
+    record_reversals,
+    reversal_notes,
+    without_reversed,
+)
 from pipeline.reconciliation.usable_answers import unclear, usable, was_withdrawn
 from pipeline.settlement.decide import InLedger, decide
 from pipeline.submission.sending_run import Run
@@ -42,7 +46,7 @@ def settle(run: Run, evidence: Evidence) -> Decided:
         decided,
         settled=tuple(settled),
         troubles=(*stale, *withdrawn, *refused, *after.troubles, *under_red, *decided.troubles),
-        notes=(*before.notes, *after.notes, *decided.notes),
+        notes=(*reversal_notes(ledger, (*before.recorded, *after.recorded)), *decided.notes),
         answers=tuple(answer for answer in evidence.answers if answer.place not in unsaid),
     )
 

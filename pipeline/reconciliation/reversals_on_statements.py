@@ -23,9 +23,9 @@ from pipeline.model.settled import Trouble
 
 @dataclass(frozen=True)
 class Listed:
-    """What red lines came to: notes of what was recorded, and troubles with the others, which are `left`."""
+    """What red lines came to: those whose reversal was recorded, and troubles with the others, which are `left`."""
 
-    notes: tuple[Message, ...]
+    recorded: tuple[Reversal, ...]
     troubles: tuple[Trouble, ...]
     left: tuple[Reversal, ...]
 
@@ -40,7 +40,7 @@ def record_reversals(
     of: dict[str, list[Reversal]] = defaultdict(list)
     for red in listed:
         of[red.original].append(red)
-    notes: list[Message] = []
+    recorded: list[Reversal] = []
     troubles: list[Trouble] = []
     left: list[Reversal] = []
     for original, lines in of.items():
@@ -59,14 +59,28 @@ def record_reversals(
             troubles.append(Trouble("reversal", lines[0].place, problem))
             left += lines
         else:
-            notes.append(
-                message(
-                    "{number} was reversed by the carrier ({place}); its charges may be issued again by voucher issue",
-                    number=original,
-                    place=lines[0].place,
-                )
+            recorded.append(lines[0])
+    return Listed(tuple(recorded), tuple(troubles), tuple(left))
+
+
+def reversal_notes(ledger: ReadLedger, recorded: Iterable[Reversal]) -> Iterator[Message]:
+    """What follows of reversals that were recorded: their charges may be issued again, unless another voucher of them stands."""
+    for red in recorded:
+        identities = [of for one in ledger.reversals_of([red.original]) for of, _ in one.charges]
+        held = ledger.holdings(sorted({of.ticket_no for of in identities})).held
+        if other := next((held[of].number for of in identities if of in held), ""):
+            yield message(
+                "{number} was reversed by the carrier ({place}); its charges are not issued again, as {other} stands for one of them",
+                number=red.original,
+                place=red.place,
+                other=other,
             )
-    return Listed(tuple(notes), tuple(troubles), tuple(left))
+        else:
+            yield message(
+                "{number} was reversed by the carrier ({place}); its charges may be issued again by voucher issue",
+                number=red.original,
+                place=red.place,
+            )
 
 
 def _objection(

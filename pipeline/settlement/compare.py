@@ -21,7 +21,7 @@ from pipeline.model.request import Identity
 from pipeline.model.result_values import ChargeResult, RowResult
 from pipeline.model.settled import Decided
 from pipeline.model.status import ISSUED
-from pipeline.settlement.voucher_numbers import shows_our_ids
+from pipeline.settlement.voucher_numbers import of_other_vouchers, shows_our_ids
 
 if TYPE_CHECKING:  # a period alone needs no numpy, which is much to load
     from pipeline.model.result import RunResult
@@ -152,8 +152,8 @@ class Compare:
     def _not_listed(self) -> Iterator[Compared]:
         """What the ledger has and no statement lists."""
         listed = {identity for identity in self.decided.found.values() if identity}
-        vouchers = {kind for statement in self.statements for kind in statement.kinds}
-        made = min((statement.made or statement.written for statement in self.statements), default=None)
+        # An older statement beside it says nothing of what one lacks that was made later.
+        made = [(of.kinds | self.claimed, of.made or of.written) for of in self.statements]
         rows = self._rows()
         for identity, holding in self.held.items():
             if identity in listed or holding.elsewhere or holding.in_hand:
@@ -163,10 +163,11 @@ class Compare:
                 continue
             expected = (
                 self.period is not None
-                and made is not None
                 and datetime.date.fromisoformat(holding.day(self.time_zone)) in self.period
-                and (holding.voucher in vouchers | self.claimed)
-                and datetime.datetime.fromisoformat(holding.at) <= made
+                and any(
+                    holding.voucher in kinds and datetime.datetime.fromisoformat(holding.at) <= at
+                    for kinds, at in made
+                )
             )
             if expected:
                 yield self._entry("not_on_statement", holding, rows)
@@ -244,7 +245,7 @@ class Compare:
             yield "number"
 
     def _numbers_that_differ(self) -> set[int]:
-        """The lines whose number can't be that of our voucher."""
+        """The lines whose number can't be that of our voucher, and those that join our vouchers or part one."""
         pairs = [
             (at, line, holding)
             for at, line in enumerate(self.decided.lines)
@@ -252,11 +253,8 @@ class Compare:
             and (holding := self.held.get(identity))
             and holding.state == "issued"
         ]
-        odd = {
-            at
-            for at, line, h in pairs
-            if "itinerary" in (line.voucher, h.voucher) and line.number != h.number
-        }
+        others = of_other_vouchers([(line, h) for _, line, h in pairs])
+        odd = {at for (at, *_), other in zip(pairs, others, strict=True) if other}
         for statement in self.statements:
             mine = [
                 (at, line, h)
@@ -264,7 +262,6 @@ class Compare:
                 if line.statement == statement.name and line.voucher == h.voucher == "invoice"
             ]
             if shows_our_ids((line, h) for _, line, h in mine):
-                odd |= {at for at, line, h in mine if line.number != h.number}
                 continue
             by_number, by_request = defaultdict(set), defaultdict(set)
             for _, line, holding in mine:

@@ -113,7 +113,9 @@ class _Weighing:
         silent = number is None and self.silence.claimed
         why = self._against_silence(attempt) if silent else NOTHING
         silent = silent and not why
-        if answer and (problem := answer_against(answer, number, silent=silent)):
+        if answer and (
+            problem := answer_against(answer, number, silent=silent) or self._against_answer(answer, attempt)
+        ):
             return Trouble("contradiction", attempt_name(attempt), problem), why
         if number is not None:
             seen = self.lines.by_charge[attempt.charges[0][0]][0].place
@@ -124,6 +126,25 @@ class _Weighing:
             told = self._settled(attempt, "not_sent", "", None, self.silence.told(attempt))
             return replace(told, as_of=self.silence.complete.made), why
         return None, why
+
+    def _against_answer(self, answer: Answer, attempt: Unsettled) -> Message:
+        """Why “not issued” settles nothing: something else that is brought may say that it was issued, and it would be sent again."""
+        if answer.state == "issued":
+            return NOTHING
+        if (attempt.request_id, attempt.attempt) in self.evidence.unclear:
+            return message("another answer about it lacks something; complete that one first, or clear it")
+        tickets = {identity.ticket_no for identity, _, _ in attempt.charges}
+        return next(
+            (
+                message(
+                    "the statement has a line about ticket {ticket_no} that can't be read; correct the statement first",
+                    ticket_no=line.ticket_no,
+                )
+                for line in self.evidence.misread
+                if line.ticket_no in tickets
+            ),
+            NOTHING,
+        )
 
     def _against_silence(self, attempt: Unsettled) -> Message:
         """Why it proves nothing that no line is about an attempt; NOTHING where it does."""
@@ -141,7 +162,11 @@ class _Weighing:
         if len({(one.state, one.number) for one in answers}) == 1:
             answer = answers[0]
             # It lists a part of it, under the number that the answer has; or all that it lists is that of earlier attempts.
-            if only_as(answer.number, attempt, self.lines) if answer.state == "issued" else denied:
+            if (
+                only_as(answer.number, attempt, self.lines)
+                if answer.state == "issued"
+                else denied and not self._against_answer(answer, attempt)
+            ):
                 return self._settled(attempt, answer.state, answer.number, answer)
         if denied:
             problem = message(

@@ -8,6 +8,7 @@ from pipeline.model.message import message
 from pipeline.model.request import Identity
 from pipeline.model.settled import Settled, Trouble
 from pipeline.settlement.match import MatchedLines
+from pipeline.settlement.voucher_numbers import of_other_vouchers
 
 
 def ambiguous(
@@ -41,17 +42,27 @@ def issued_elsewhere(
     """Lines of charges that no attempt of this ledger issued, and those that contradict themselves about one.
 
     They are held, and remembered: what was said once counts at the next reconciliation, too. So are those that do not
-    say which ancillary product they are about, unless their number is that of ours.
+    say which ancillary product they are about, unless their number is that of ours, and second vouchers of a charge: when ours is
+    reversed, they still stand.
     """
     ours = {identity for one in settled for identity, _, _ in one.attempt.charges if one.state == "issued"}
     numbers = _numbers(settled)
+    issued = [
+        (line, held[of])
+        for line, of in lines.pairs
+        if of and held[of].state == "issued" and not held[of].elsewhere
+    ]
+    second = {
+        line.content for (line, _), other in zip(issued, of_other_vouchers(issued), strict=True) if other
+    }
 
     def to_hold(line: StatementLine, identity: Identity | None) -> bool:
         if identity is None:
             return line.number not in numbers
         of = held[identity]
         unsaid = not line.product and of.number != line.number
-        return identity not in ours and (of.elsewhere or of.state == "unknown" or unsaid)
+        doubtful = of.elsewhere or of.state == "unknown" or unsaid
+        return identity not in ours and (doubtful or line.content in second)
 
     return [line for line, identity in lines.pairs if to_hold(line, identity)]
 

@@ -6,7 +6,7 @@ believed of a statement that has our own vouchers under such numbers, and of no 
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -178,3 +178,29 @@ def shows_our_ids(ours: Iterable[tuple[StatementLine, KnownCharge]]) -> bool:
     the carrier's own; that makes its shape believed (`_believed`), and says nothing of IDs.
     """
     return any(line.number == of.number and not of.reason for line, of in ours)
+
+
+def of_other_vouchers(ours: Sequence[tuple[StatementLine, KnownCharge]]) -> list[bool]:
+    """Of lines with the issued charges that they are about, which are of another voucher than ours: their number can't be ours.
+
+    An invoice's may be the carrier's own number of ours, unless its statement shows our IDs, or the charge is listed or held as settled
+    under another number of that make: one charge under two such numbers has two vouchers, be they on two statements.
+    """
+    by_statement = defaultdict(list)
+    numbers = defaultdict(set)
+    for line, of in ours:
+        numbers[of.identity, shape(line.number)].add(line.number)
+        if of.reason:
+            numbers[of.identity, shape(of.number)].add(of.number)
+        if line.voucher == of.voucher == "invoice":
+            by_statement[line.statement].append((line, of))
+    shown = {name for name, lines in by_statement.items() if shows_our_ids(lines)}
+    return [
+        line.number != of.number
+        and (
+            "itinerary" in (line.voucher, of.voucher)
+            or line.statement in shown
+            or len(numbers[of.identity, shape(line.number)]) > 1
+        )
+        for line, of in ours
+    ]

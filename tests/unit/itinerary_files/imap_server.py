@@ -117,7 +117,8 @@ def _certify(folder: Path) -> None:
     """An authority, and a certificate of it for 127.0.0.1 alone."""
     new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     for command in (
-        [*new, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"],
+        # Python 3.13 and later want to be told that it may sign.
+        [*new, "-subj", "/CN=authority", "-addext", "keyUsage=critical,keyCertSign", "-keyout", "ca.key", "-out", "ca.pem"],
         [*new, "-subj", "/CN=mail", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
          "-CA", "ca.pem", "-CAkey", "ca.key", "-keyout", "server.key", "-out", "server.pem"],
     ):  # fmt: skip

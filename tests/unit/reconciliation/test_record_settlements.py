@@ -10,9 +10,10 @@ import pytest
 from pipeline.ledger import gaps, reversals, runs, withdrawals
 from pipeline.ledger.clock import utc_text
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.evidence import Complete, Evidence, Reversal
+from pipeline.model.evidence import Complete, Evidence, Misread, Reversal
 from pipeline.model.itinerary_file import CheckedFile, ItineraryData, SealStatus
 from pipeline.model.job import Job
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
 from pipeline.reconciliation.itinerary_collection import settle_with_files
@@ -89,6 +90,36 @@ def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_o
     assert "an answer about it lacks something" in "".join(map(str, lacking.notes))
     assert [(one.state, one.settled_by) for one in desk.settle(**silent).settled] == [("not_sent", BY)]
     assert desk.states()[3] == ("not_sent", "")
+
+
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        {"answers": ["issued"]},  # and no number yet
+        {"answers": ["issued?"]},
+        {"misread": (Misread(verbatim("s.csv, row 2"), "9990000000001", verbatim("“?” is no amount")),)},
+    ],
+)
+def test_not_issued_settles_nothing_while_something_else_may_say_issued(
+    desk: Desk, doubtful: dict[str, Any]
+) -> None:
+    about = desk.doubt(1)
+    others = [
+        desk.answer(about, said, place=row_at("li.xlsx", "Unknown", 2))
+        for said in doubtful.get("answers", ())
+    ]
+    statements = statement(misread=doubtful.get("misread", ()))
+    decided = desk.settle(desk.answer(about, "not issued"), *others, statements=statements)
+    assert decided.settled == ()
+    assert "contradiction" in [code for code, _, _ in problems(decided)]
+    assert desk.states() == [("unknown", "")]
+
+
+def test_what_may_say_issued_keeps_nobody_from_saying_under_which_number(desk: Desk) -> None:
+    about = desk.doubt(1)
+    half = desk.answer(about, "issued", place=row_at("li.xlsx", "Unknown", 2))
+    desk.settle(desk.answer(about, "issued", "N-01"), half)
+    assert desk.states() == [("issued", "N-01")]
 
 
 def test_silence_settles_nothing_about_which_a_file_came_now_or_another_night(desk: Desk) -> None:

@@ -111,6 +111,17 @@ def test_where_a_statement_shows_our_ids_another_number_differs() -> None:
     ]
 
 
+def test_one_charge_under_two_numbers_differs_on_whatever_statements_they_are() -> None:
+    ours = [holding(1, "1" * 18), holding(2, "2" * 18)]
+    listed = [line(1, "1" * 18), line(2, "2" * 18), line(2, "3" * 18, statement="other.csv")]
+    entries = compared(ours, listed)
+    assert [(entry.kind, entry.differing) for entry in entries] == [
+        ("agreed", ()), ("agreed", ()), ("differing", ("number",)),
+    ]  # fmt: skip
+    # The same voucher by its ID and by the carrier's own number, which is made up in another way.
+    assert kinds(ours, [*listed[:2], line(2, "3" * 20, statement="other.csv")]) == ["agreed"] * 3
+
+
 def test_one_of_our_ids_proves_that_a_statement_shows_them_however_many_charges_differ() -> None:
     ours = [*(holding(at, "A") for at in range(1, 7)), holding(7, "B")]
     entries = compared(ours, [*(line(at, "X") for at in range(1, 7)), line(7, "B")])
@@ -279,6 +290,22 @@ def test_what_the_statement_lacks_of_its_period_is_said() -> None:
     without = Compare(Decided(), [], {ours[0].identity: ours[0]}, [], OCTOBER, frozenset({"invoice"}), ZONE)
     assert without.entries() == [], "no statement is there, whatever is said of one"
     assert kinds(late, [line(1, "A")], Period(OCTOBER.first, datetime.date(2026, 11, 30))) == ["agreed"]
+
+
+def test_an_older_statement_beside_it_hides_nothing_that_one_lacks() -> None:
+    ours = {one.identity: one for one in (holding(1, "A"), holding(2, "I", "itinerary"))}
+    before = datetime.datetime.fromisoformat(AT) - datetime.timedelta(days=1)
+    of_both = Statement("s.csv", "0" * 64, MADE, ())
+    older = Statement("older.csv", "1" * 64, before, ())
+    invoices_alone = replace(of_both, kinds=frozenset({"invoice"}))
+
+    def missing(*statements: Statement) -> list[str]:
+        entries = Compare(Decided(), statements, ours, [], OCTOBER, frozenset(), ZONE).entries()
+        return [entry.number for entry in entries if entry.kind == "not_on_statement"]
+
+    assert missing(of_both, older) == missing(older, of_both) == ["A", "I"]
+    assert missing(older) == []
+    assert missing(invoices_alone, older) == ["A"], "the one that would list itineraries was made before"
 
 
 def test_a_statement_of_invoices_alone_lacks_no_itinerary_unless_it_is_said_to_be_complete() -> None:

@@ -1,9 +1,12 @@
 """Lines that nothing of ours explains are held, and asked about where they may be about what is in doubt."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pipeline.model.evidence import StatementLine
 from tests.unit.settlement.weighing import (
     COMPLETE,
     NUMBER,
@@ -86,9 +89,26 @@ def test_only_lines_that_may_be_about_what_is_in_doubt_are_asked_about_and_only_
     found = decided([attempt(seat)], evidence(statement(of_meal)), issued=[(meal, NUMBER)])
     assert (found.troubles, found.elsewhere) == ((), ())
     # An invoice of ours under a number of the carrier's own is ours; what was issued elsewhere is shown again.
-    assert (
-        decided([], evidence(statement(line(charge(3), OTHER))), issued=[(charge(3), NUMBER)]).elsewhere == ()
+    own = weigh(
+        [], evidence(statement(line(charge(3), OTHER), ours=())), held(issued=[(charge(3), NUMBER)]), {}
     )
+    assert own.elsewhere == ()
     elsewhere = replace(holding(charge(3), "issued", OTHER, ""), elsewhere=True)
     again = line(charge(3), OTHER)
     assert weigh([], evidence(statement(again, ours=())), {charge(3): elsewhere}, {}).elsewhere == (again,)
+
+
+def test_a_second_voucher_of_a_charge_is_held_too_for_it_stands_when_the_first_is_reversed() -> None:
+    second, third = line(charge(3), OTHER), line(charge(3), "1" * 18, statement="other.csv")
+
+    def held_by(*lines: StatementLine, **changes: Any) -> Sequence[StatementLine]:
+        mine = {charge(3): replace(holding(charge(3), "issued", NUMBER, "R0"), **changes)}
+        return weigh([], evidence(statement(*lines, ours=())), mine, {}).elsewhere
+
+    first = line(charge(3), NUMBER)
+    assert held_by(first, second) == (second,), "it shows our IDs"
+    assert held_by(second, third) == (second, third), "one of them at least is another's"
+    assert held_by(second, reason="no_answer") == (second,), "settled under a number of that make"
+    other_kind = line(charge(3), "1" * 20, voucher="itinerary")
+    assert held_by(other_kind) == (other_kind,)
+    assert held_by(first) == held_by(line(charge(3), "1" * 20)) == ()

@@ -60,13 +60,15 @@ WHERE charge.attempt_id = ? AND asked.was_unknown = 1 AND asked.attempt_id <= ch
 
 @dataclass(frozen=True)
 class Known:
-    """What the ledger says of an attempt that somebody gives an answer about. `epoch`: the ID of the epoch that it is of."""
+    """What the ledger says of an attempt that somebody gives an answer about. `epoch`: the ID of the epoch that it is of; `entry`: the
+    settlement that stands, "" for none.
+    """
 
     attempt_id: int
     epoch: str
     state: str
     number: str
-    settled: bool
+    entry: str
 
 
 @dataclass(frozen=True)
@@ -158,11 +160,11 @@ def known(connection: apsw.Connection, request_id: str, attempt: int) -> Known |
     """
     row: Any = connection.execute(
         "SELECT attempt_id, epoch_id, state, number,"
-        " EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id AND withdrawn = 0)"
+        " coalesce((SELECT 'S' || settlement FROM settlement WHERE settlement.attempt_id = attempt.attempt_id AND withdrawn = 0), '')"
         " FROM attempt JOIN epoch USING (epoch) WHERE request_id = ? AND attempt = ?",
         (request_id, attempt),
     ).get
-    return None if row is None else Known(row[0], row[1], row[2], row[3], bool(row[4]))
+    return None if row is None else Known(*row)
 
 
 def withdrawn_before(connection: apsw.Connection, attempt_id: int, settlement: Settlement) -> str:

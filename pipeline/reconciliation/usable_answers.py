@@ -21,9 +21,11 @@ _STATES = {
 }
 
 
-def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
-    """The answers that say all that a settlement needs, about attempts that are unknown; and what is wrong with others."""
-    usable, troubles = [], []
+def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble], list[Answer]]:
+    """The answers that say all that a settlement needs, about attempts that are unknown; what is wrong with others; and those of
+    them that say issued of an attempt that was settled as not issued, so that its charges would be sent again.
+    """
+    usable, troubles, after_all = [], [], []
     for answer in answers:
         known = ledger.known(answer.request_id, answer.attempt)
         if known and known.epoch != answer.ledger_id:
@@ -34,7 +36,20 @@ def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer],
             )
             troubles.append(Trouble("stale", answer.place, problem))
         elif known and known.state != "unknown":
-            if not _says_the_same(answer, known):
+            if (
+                (known.state, answer.state) == ("not_sent", "issued")
+                and known.entry
+                and not _objection(answer, known)
+            ):
+                problem = message(
+                    "{attempt} is not unknown any more: it is not issued ({entry}), though the answer says issued. Its charges are held from"
+                    " now on, so that they are not issued again. If the answer is right: voucher ledger withdraw {entry}, then give it again",
+                    attempt=attempt_name(answer),
+                    entry=known.entry,
+                )
+                troubles.append(Trouble("contradiction", answer.place, problem))
+                after_all.append(answer)
+            elif not _says_the_same(answer, known):
                 state = (
                     message("issued as {number}", number=known.number)
                     if known.state == "issued"
@@ -52,7 +67,7 @@ def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer],
             troubles.append(was_withdrawn(answer.place, answer, entry))
         else:
             usable.append(answer)
-    return usable, troubles
+    return usable, troubles, after_all
 
 
 def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset[tuple[str, int]]:
@@ -69,7 +84,7 @@ def _withdrawn_before(ledger: ReadLedger, answer: Answer, known: Known) -> str:
 def _says_the_same(answer: Answer, known: Known) -> bool:
     """Whether an answer repeats what an attempt was settled as."""
     number = answer.number if answer.state == "issued" else ""
-    return known.settled and (known.state, known.number) == (answer.state, number)
+    return bool(known.entry) and (known.state, known.number) == (answer.state, number)
 
 
 def _objection(answer: Answer, known: Known | None) -> Message:  # noqa: PLR0911 - a line for each thing that may lack

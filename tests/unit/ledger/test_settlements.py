@@ -163,20 +163,18 @@ def test_after_not_sent_the_same_is_tried_again_and_settled_by_itself(book: Any,
 def test_an_attempt_is_known_by_the_name_that_people_answer_with(book: Any, fare: Any) -> None:
     attempt_id, request_id = unknown(book, fare(1)), fare(1).request_id
     epoch = opening.ledger_id(book.connection)
-    assert settlements.known(book.connection, request_id, 1) == Known(
-        attempt_id, epoch, "unknown", "", settled=False
-    )
+    assert settlements.known(book.connection, request_id, 1) == Known(attempt_id, epoch, "unknown", "", "")
     assert settlements.known(book.connection, request_id, 2) is None
     assert settlements.known(book.connection, "R0", 1) is None
     settlements.settle(book.connection, attempt_id, Settlement("issued", "26001", "chen", "statement"))
     assert settlements.known(book.connection, request_id, 1) == Known(
-        attempt_id, epoch, "issued", "26001", settled=True
+        attempt_id, epoch, "issued", "26001", "S1"
     )
     (by_itself,) = book.plan(fare(2))
     book.state(by_itself.attempt_id, "sending")
     book.state(by_itself.attempt_id, "issued", "26002")
     assert settlements.known(book.connection, fare(2).request_id, 1) == Known(
-        by_itself.attempt_id, epoch, "issued", "26002", settled=False
+        by_itself.attempt_id, epoch, "issued", "26002", ""
     )
 
 

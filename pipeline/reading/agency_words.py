@@ -1,5 +1,10 @@
 """Words of travel agencies' exports beyond our own columns: order types, headings carried through, vague ones."""
 
+import re
+from collections.abc import Iterable
+
+from pipeline.reading.character_width import one_width
+
 #: What an order type says by itself, for cells that are blank. Whether the ticket of a normal or a changed
 #: order was used is nothing that its type says; a team's own mapping may.
 ORDER_TYPES: dict[str, dict[str, str]] = {
@@ -20,6 +25,11 @@ OTHER_SERVICES = (
     "酒店", "住宿", "宾馆", "客房", "火车", "高铁", "动车", "铁路", "用车", "打车", "租车", "网约车", "出租车", "专车", "接送", "接机", "送机",
     "汽车票", "船票", "轮渡", "保险", "签证", "门票", "hotel", "lodging", "accommodation", "train", "rail", "railway", "car", "taxi",
     "car rental", "car hire", "ferry", "bus", "insurance", "visa",
+)  # fmt: skip
+
+#: Words for ancillary services in names of orders and sheets.
+ANCILLARY_SERVICES = (
+    "行李", "选座", "升舱", "餐食", "贵宾", "休息室", "baggage", "luggage", "seat", "seat selection", "upgrade", "meal", "lounge",
 )  # fmt: skip
 
 #: Words that say that a row is of a flight all the same.
@@ -79,3 +89,41 @@ VAGUE: dict[str, tuple[str, ...]] = {
     "税": ("other_taxes", "airport_fee", "fuel_surcharge"),
     "tax": ("other_taxes", "airport_fee", "fuel_surcharge"),
 }
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Chinese words wherever they stand, English ones as whole words."""
+    return re.compile(
+        "|".join(rf"(?<![a-z]){word}s?(?![a-z])" if word.isascii() else re.escape(word) for word in words)
+    )
+
+
+_OTHER, _FLIGHTS = _any_of(OTHER_SERVICES), _any_of(FLIGHTS)
+_NO_FARE = _any_of((*OTHER_SERVICES, *ANCILLARY_SERVICES))
+
+
+def says_other_service(text: str) -> bool:
+    """Whether a name says hotels, trains, cars and the like, and nothing of flights.
+
+    >>> says_other_service("火车票订单"), says_other_service("Hotels"), says_other_service("机票+酒店"), says_other_service("Career")
+    (True, True, False, False)
+    """
+    return _says(_OTHER, text)
+
+
+def says_no_fare(text: str) -> bool:
+    """Whether a name says such a service or an ancillary one, so that what is charged under it is no ticket's fare.
+
+    >>> says_no_fare("保险订单"), says_no_fare("行李额订单"), says_no_fare("国内机票正常单")
+    (True, True, False)
+    """
+    return _says(_NO_FARE, text)
+
+
+def says_flight(text: str) -> bool:
+    """Whether a name has a word for flights."""
+    return bool(_FLIGHTS.search(one_width(text).casefold()))
+
+
+def _says(words: re.Pattern[str], text: str) -> bool:
+    return bool(words.search(one_width(text).casefold())) and not says_flight(text)

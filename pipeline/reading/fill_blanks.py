@@ -13,6 +13,7 @@ from pipeline.model.message import Message, Private, Term, message
 from pipeline.model.places import on_sheet
 from pipeline.model.shown_cells import shown
 from pipeline.model.table import Mask
+from pipeline.reading.agency_words import says_no_fare
 from pipeline.reading.cell_words import folded
 from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.sheet import Cells
@@ -23,8 +24,10 @@ Part = Mapping[str, Cells]
 
 def filled(part: Part, place: str, sheet: str, mapping: ColumnMap) -> tuple[Part, list[Message]]:
     """One sheet's rows with their blank cells filled, and what is to be told of it."""
-    of_sheet = mapping.of_sheet(sheet)
     orders = _order_types(part, mapping)
+    of_sheet = mapping.of_sheet(sheet)
+    if not of_sheet and "order_type" not in part and mapping.skips_sheet(sheet) is None:
+        of_sheet = _no_fare(sheet)
     columns = dict.fromkeys(
         [*mapping.fixed, *of_sheet, *(name for order in orders.different for name in order)]
     )
@@ -64,7 +67,17 @@ def _order_types(part: Part, mapping: ColumnMap) -> Cells:
     if "order_type" not in part:
         return Cells.same({}, len(next(iter(part.values()))))
     cells = part["order_type"]
-    return Cells([mapping.of_order_type(folded(shown(cell))) for cell in cells.different], cells.codes)
+    said = [
+        mapping.of_order_type(folded(text))
+        or (_no_fare(text) if mapping.skips_order_type(text) is None else {})
+        for text in map(shown, cells.different)
+    ]
+    return Cells(said, cells.codes)
+
+
+def _no_fare(name: str) -> Mapping[str, str]:
+    """Its own name as the charge of rows that name none, so that it is told that this is none of ours, and no fare is issued for it."""
+    return {"charge": name} if says_no_fare(name) else {}
 
 
 def _differ(said: Cells, given: str, words: Mapping[str, str]) -> Mask | bool:

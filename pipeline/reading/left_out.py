@@ -5,7 +5,7 @@ is, because a ticket whose number was forgotten looks the same.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from pipeline.model.places import about
 from pipeline.model.shown_cells import shown
 from pipeline.model.table import Indices, Mask
 from pipeline.reading import previous_result, ticket_numbers
-from pipeline.reading.agency_words import FLIGHTS, OTHER_SERVICES
+from pipeline.reading.agency_words import says_flight, says_other_service
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.character_width import one_width
 from pipeline.reading.columns_file import ColumnMap
@@ -27,26 +27,6 @@ from pipeline.reading.template_stamp import made_from, newer
 
 _TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
 _SAYING = ("order_type", "charge", "product")
-
-
-def _any_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Chinese words wherever they stand, English ones as whole words."""
-    return re.compile(
-        "|".join(rf"(?<![a-z]){word}s?(?![a-z])" if word.isascii() else re.escape(word) for word in words)
-    )
-
-
-_OTHER, _FLIGHTS = _any_of(OTHER_SERVICES), _any_of(FLIGHTS)
-
-
-def says_other_service(text: str) -> bool:
-    """Whether a name says hotels, trains, cars and the like, and nothing of flights.
-
-    >>> says_other_service("火车票订单"), says_other_service("Hotels"), says_other_service("机票+酒店"), says_other_service("Career")
-    (True, True, False, False)
-    """
-    plain = one_width(text).casefold()
-    return bool(_OTHER.search(plain)) and not _FLIGHTS.search(plain)
 
 
 @dataclass(frozen=True)
@@ -146,7 +126,7 @@ def _says_flight(column: str, mapping: ColumnMap, cell: Any) -> bool:
     known = (
         folded(text) in CHOICE_WORDS[column] if column in CHOICE_WORDS else bool(mapping.of_order_type(text))
     )
-    return known or bool(_FLIGHTS.search(one_width(text).casefold()))
+    return known or says_flight(text)
 
 
 def _is_ticket(cell: Any) -> bool:

@@ -46,7 +46,8 @@ def charges_of(table: Table, charge: EncodedColumn, product: EncodedColumn) -> C
     given = frame["amount"].to_numpy()
     parts = _components(frame, charge, product)
     plain = Charges(rows, charge, product, np.where(given != 0, given, parts), given, parts, 0 * given)
-    wide = _wide(table, charge)
+    # A product of an ancillary service names what the row's amount is for, though its column may be one of fares.
+    wide = _wide(table, charge) & (product.says("") | product.says("flight"))
     if not wide.any():
         return plain
     alone = np.flatnonzero(~wide)

@@ -139,3 +139,20 @@ def test_what_can_t_be_left_out_is_refused(mapped: Mapped, text: str, said: str)
 
 def test_an_order_type_that_is_left_out_tells_a_file_s_encoding(mapped: Mapped) -> None:
     assert mapped('[order_types."代订服务单"]\nskip = true').knows("代订服务单")
+
+
+@pytest.mark.parametrize("order", ["酒店订单", "保险订单", "行李额订单", "Baggage order"])
+def test_what_is_charged_for_another_service_is_no_fare_though_a_ticket_s_number_stands_there(
+    order: str,
+) -> None:
+    table = _table(ColumnMap(), Bill=[HEAD, FLIGHT, [order, "999-2420000002", "王芳", 130.0, "已使用"]])
+    assert [finding.code for finding in table.findings if finding.column == "charge"] == ["bad_choice"]
+
+
+def test_nor_is_it_on_a_sheet_of_another_service_unless_a_mapping_says_so(mapped: Mapped) -> None:
+    rows = [HEAD[1:], FLIGHT[1:]]
+    (finding,) = (one for one in _table(ColumnMap(), 保险=rows).findings if one.column == "charge")
+    assert finding.code == "bad_choice"
+    kept = mapped('[order_types."保险订单"]\nmarket = "domestic"\n')
+    table = _table(kept, Bill=[HEAD, ["保险订单", "999-2420000002", "王芳", 130.0, "已使用"]])
+    assert [one.code for one in table.findings if one.column == "charge"] == []

@@ -142,6 +142,17 @@ def test_a_row_that_names_its_charge_is_that_charge_alone(row: Any) -> None:
     assert charges(seat) == [("ancillary", "seat", 20_00)]
 
 
+@pytest.mark.parametrize(("product", "fee"), [("baggage", "fare"), ("seat", "fare"), ("baggage", "seat_fee")])
+def test_a_product_of_an_ancillary_service_is_no_fare_whatever_column_its_amount_stands_in(
+    row: Any, product: str, fee: str
+) -> None:
+    one = row(product=product, **{fee: "200"})
+    assert (one.status, [(reason.code, reason.column) for reason in one.reasons][:1]) == (
+        "invalid",
+        [("missing_value", "charge")],
+    )
+
+
 def test_a_charge_that_can_not_be_read_is_no_missing_one(row: Any) -> None:
     found = row(charge="xyz", fare="10")
     assert [charge.charge for charge in found.charges] == ["xyz"]

@@ -152,7 +152,9 @@ def other_unit(cell: Any, currency: str = "CNY", *, title: bool = False) -> str:
         aside = squeezed(words).removesuffix("计")
         if said := _in_currency(aside):
             named += [] if title and said in _PEOPLE else [said]
-        elif (unit := _UNIT.match(aside)) and _in_currency(aside[unit.end() :]):
+        elif (unit := _UNIT.match(aside)) and (
+            _in_currency(aside[unit.end() :]) or _IN_UNIT.fullmatch(aside.removesuffix("s"))
+        ):
             return "scaled"
         elif not title:  # the brackets of an amount's own heading are about nothing else
             if _IN_UNIT.search(words):
@@ -193,6 +195,19 @@ def _in_currency(text: str) -> str:
     """The first currency of a text that names currencies and says nothing else, or ""."""
     found = _currency().match(text)
     return found[0] if found and not _currency().sub("", text) else ""
+
+
+def name_in_currency(name: str, currency: str) -> bool:
+    """Whether a sheet's name says nothing but another currency than this one, and that it is a bill.
+
+    >>> name_in_currency("美元账单", "CNY"), name_in_currency("USD", "USD"), name_in_currency("美元资本", "CNY")
+    (True, False, False)
+    """
+    said = _in_currency(_BILL.sub("", squeezed(plain(name))))
+    return bool(currency and said) and said not in _PEOPLE and not is_own(said, currency)
+
+
+_BILL = re.compile(r"账单|对账单?|明细|机票|客票|表|bills?|tickets?|sheet|[()0-9]")
 
 
 def is_carried(cell: Any) -> bool:

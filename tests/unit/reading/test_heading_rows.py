@@ -307,7 +307,17 @@ def test_amounts_in_thousands_are_refused(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "title", ["单位：万元", "2026年10月机票明细（单位：千元）", "金额单位: 人民币万元", "万元"]
+    "title",
+    [
+        "In thousands of CNY",
+        "(in thousands)",
+        "Amounts in thousands",
+        "以下金额以万元计",
+        "单位：万元",
+        "2026年10月机票明细（单位：千元）",
+        "金额单位: 人民币万元",
+        "万元",
+    ],
 )
 def test_a_unit_said_above_the_headings_holds_for_the_amounts_below(title: str) -> None:
     with pytest.raises(InputProblem, match=r"C1 .* main unit"):
@@ -364,11 +374,29 @@ def test_another_currency_said_above_the_headings_is_refused_and_our_own_is_not(
 
 @pytest.mark.parametrize(
     "title",
-    ["币种：新加坡元", "Currency: SGD", "结算货币：卢布  日期：2026-10", "单位：美元", "Amounts in HKD"],
+    [
+        "以下金额以美元计",
+        "Amounts in USD",
+        "币种：新加坡元",
+        "Currency: SGD",
+        "结算货币：卢布  日期：2026-10",
+        "单位：美元",
+        "Amounts in HKD",
+    ],
 )
 def test_every_other_currency_said_above_the_headings_is_refused(title: str) -> None:
     with pytest.raises(InputProblem, match=r"A1 .* another currency"):
         find_layout("f", _sheet([title], ["票号", "姓名", "金额"]))
+
+
+@pytest.mark.parametrize("name", ["USD", "美元账单", "Tickets (USD)", "机票（美元）", "HKD 2"])
+def test_another_currency_that_a_sheet_is_named_by_is_refused(name: str) -> None:
+    rows = [["票号", "姓名", "金额"], ["9991234567890", "A", 1.0]]
+    with pytest.raises(InputProblem, match="the sheet's name says that its amounts are in another currency"):
+        find_layout("f", Sheet.of_rows(name, rows))
+    assert find_layout("f", Sheet.of_rows(name, [["票号", "姓名"]])) is not None
+    for other in ("人民币账单", "CNY", "美元资本", "Tickets", "RON", "明细", "国内机票"):
+        assert find_layout("f", Sheet.of_rows(other, rows)) is not None
 
 
 def test_a_currency_beside_its_label_is_seen() -> None:

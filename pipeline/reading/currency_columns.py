@@ -7,6 +7,7 @@ known currency too: a refused row is put right in a minute, and a voucher of a w
 whose column says nothing of the amounts says so in its mapping ("" under [headings]), and it is not looked at.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +51,7 @@ def other_currencies(
             others = column.where(lambda cell: not _is_taken(cell, currency))[rows]
         elif folded(said) in _UNITS:
             others = column.where(lambda cell: bool(_unit(cell, currency)))[rows]
-        elif not layout.words.get(at):
+        elif not layout.words.get(at) or _UNHEADED.fullmatch(said):
             others = column.where(lambda cell: _unit(cell, currency) == "currency")[rows]
             if not (others | column.where(lambda cell: _is_taken(cell, currency))[rows]).all():
                 continue
@@ -64,6 +65,8 @@ def other_currencies(
 
 #: Headings under which something else than an amount's unit may stand: a firm, tickets and so on.
 _UNITS = ("单位", "计价单位", "unit")
+#: What a column without a heading is called in our results, which are read back.
+_UNHEADED = re.compile("column [A-Z]{1,3}")
 
 
 def _unit(cell: Any, currency: str) -> str:

@@ -38,10 +38,10 @@ FLIGHTS = ("机票", "客票", "航班", "air", "flight", "airfare", "air ticket
 #: Headings of columns that say which currency the amounts of their rows are in (currency_columns.py). One that says what an
 #: amount was before it was exchanged (原币种) is none of them.
 CURRENCIES = (
-    "currency", "currency code", "ccy", "curr", "settlement currency", "payment currency", "invoice currency", "billing currency",
+    "currency", "currency code", "ccy", "curr", "cur", "settlement currency", "payment currency", "invoice currency", "billing currency",
     "transaction currency", "price currency", "fare currency", "amount currency",
     "币种", "币别", "币制", "货币", "币种代码", "币种名称", "币种类型", "货币代码", "货币名称", "货币类型", "货币种类", "货币单位", "货币符号", "结算币种",
-    "结算币别", "结算货币", "支付币种", "支付货币", "付款币种", "付款货币", "交易币种", "交易货币", "开票币种", "开票货币", "记账币种", "金额币种", "票价币种",
+    "结算币别", "结算货币", "支付币种", "支付货币", "付款币种", "付款货币", "交易币种", "交易货币", "开票币种", "开票货币", "记账币种", "金额币种", "金额单位", "票价币种",
     "票面币种", "票款币种", "账单币种", "销售币种", "出票币种",
 )  # fmt: skip
 

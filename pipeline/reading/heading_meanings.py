@@ -35,10 +35,16 @@ _UNITS = frozenset({"元", "人民币", "人民币元", "单位元", "rmb", "cny
 _THOUSANDS = frozenset({"万元", "千元", "百万元", "thousand", "thousands"})
 #: What stands in brackets and turns a heading into another one.
 _TURNS = re.compile(
-    r"不含|未含|未税|税前|税后|已退|应退|^退$|服务费|代理费|手续费|保险|定金|押金|excl|without|net|before|refund|service|insurance|deposit"
+    r"不含|未含|未税|税前|税后|已退|应退|^退[款票]?$|服务费|代理费|手续费|保险|定金|押金|excl|without|net|before|refund|service|insurance|deposit"
+)
+#: Likewise, of refunds and choices too: the seller's, an earlier ticket's, points, what was only applied for or estimated.
+_TURNS_ALWAYS = re.compile(
+    r"销售方|销方|卖方|供应商|开票方|seller|vendor|supplier|原(?![因则币])|original(?! ?currency)|previous"
+    r"|(?<![a-z])old(?![a-z])|积分|里程|points|miles|申请|appl(?:ied|y|ication)|requested|预估|预计|暂估|estimate|作废|张数|数量"
 )
 _SCALED = re.compile(
-    r"(?:[(/,]|单位)(?:单位)?(?:人民币)?(?:万|千|百|百万|亿)?(?:万|千|百|亿|分|角|thousands?|k)元?\)?$"
+    r"(?:[(/,]|单位)(?:单位|in|[以为按])?(?:人民币)?(?:万|千|百|百万|亿)?(?:万|千|百|亿|分|角|thousands?|millions?|cents?|k)元?计?\)?$"
+    r"|\((?:in)?(?:人民币|rmb|cny|¥)?['’]?000s?\)"
 )
 
 
@@ -58,6 +64,7 @@ HEADING_WORDS = {
 }
 HEADINGS = {normal(word): name for name, words in HEADING_WORDS.items() for word in words}
 BUYER_NAMES = frozenset(column.name for column in BUYER_COLUMNS)
+_CHOICES = frozenset(column.name for column in COLUMNS if column.choices)
 _CARRIED = frozenset(map(normal, CARRIED))
 _CURRENCIES = frozenset(map(normal, CURRENCIES))
 _VAGUE = {normal(word): columns for word, columns in VAGUE.items()}
@@ -90,7 +97,9 @@ def _qualified(known: frozenset[str], body: str, inside: str) -> frozenset[str]:
     other = _meanings(inside)
     if known <= BUYER_NAMES and other in ({"buyer"}, {"passenger_name"}):
         return known if other == {"buyer"} else frozenset()  # a passenger's telephone is not the buyer's
-    if _TURNS.search(inside) and not other and "退" not in body and "refund" not in body:
+    refund = "退" in body or "refund" in body
+    turned = _TURNS_ALWAYS.search(inside) or (not refund and _TURNS.search(inside))
+    if turned and not other and not known <= _CHOICES:  # a choice's brackets list its values
         return frozenset()
     return known | other
 
@@ -139,11 +148,18 @@ def other_unit(cell: Any, currency: str = "CNY", *, title: bool = False) -> str:
     text = plain(cell)
     _, *labelled = _CURRENCY_LABEL.split(text)
     named = [found[0] for said in labelled[-1:] if (found := _currency().search(said))]
-    for aside in map(squeezed, _ASIDE.findall(text)):
+    for words in _ASIDE.findall(text):
+        aside = squeezed(words).removesuffix("计")
         if said := _in_currency(aside):
             named += [] if title and said in _PEOPLE else [said]
-        elif (unit := _UNIT.match(aside)) and _in_currency(aside[unit.end() :]):
+        elif (unit := _UNIT.match(aside)) and (
+            _in_currency(aside[unit.end() :]) or _IN_UNIT.fullmatch(aside.removesuffix("s"))
+        ):
             return "scaled"
+        elif not title:  # the brackets of an amount's own heading are about nothing else
+            if _IN_UNIT.search(words):
+                return "scaled"
+            named += _currency().findall(words)[-1:]  # 外币折合人民币 is in the last one
     return "" if not currency or all(is_own(name, currency) for name in named) else "currency"
 
 
@@ -158,8 +174,11 @@ def is_unit_label(cell: Any) -> bool:
 
 _CURRENCY_LABEL = re.compile("币种|币别|货币|currency")
 #: What stands in brackets, behind a slash or a comma, or is called a unit.
-_ASIDE = re.compile(r"(?:[(/,]|单位|(?<![a-z])in(?=\s))\s*(?:单位)?([^()/,]*)")
-_UNIT = re.compile("百万|[百千万亿]|thousands?|millions?|mn?|k")
+_ASIDE = re.compile(
+    r"(?:[(/,]|单位|(?<![a-z])in(?=\s)|[以按](?=[^()/,以按]*计))\s*(?:单位|in(?=\s)|[以按])?[\s:为是]*([^()/,]*)"
+)
+_UNIT = re.compile("(?:百万|[百千万亿]|thousands?|millions?|mn?|k)(?:of)?")
+_IN_UNIT = re.compile("[百千万亿]元|thousand|million|(?<![a-z])cents")
 #: Codes that are words of headings, and those that are names of people, who may be named in a title.
 _WORDS = ("all", "top")
 _PEOPLE = frozenset(
@@ -176,6 +195,19 @@ def _in_currency(text: str) -> str:
     """The first currency of a text that names currencies and says nothing else, or ""."""
     found = _currency().match(text)
     return found[0] if found and not _currency().sub("", text) else ""
+
+
+def name_in_currency(name: str, currency: str) -> bool:
+    """Whether a sheet's name says nothing but another currency than this one, and that it is a bill.
+
+    >>> name_in_currency("美元账单", "CNY"), name_in_currency("USD", "USD"), name_in_currency("美元资本", "CNY")
+    (True, False, False)
+    """
+    said = _in_currency(_BILL.sub("", squeezed(plain(name))))
+    return bool(currency and said) and said not in _PEOPLE and not is_own(said, currency)
+
+
+_BILL = re.compile(r"账单|对账单?|明细|机票|客票|表|bills?|tickets?|sheet|[()0-9]")
 
 
 def is_carried(cell: Any) -> bool:

@@ -20,6 +20,7 @@ from pipeline.reading.heading_meanings import (
     is_carried,
     is_unit_label,
     meanings,
+    name_in_currency,
     nearest,
     other_unit,
     sum_of_taxes,
@@ -272,6 +273,12 @@ def _check_units(
             raise _other_unit(place, cell_name, heading, said)
     if not money:
         return
+    if name_in_currency(sheet.name, currency):
+        raise InputProblem(
+            "{place}: the sheet's name says that its amounts are in another currency; enter them in the carrier's currency, and"
+            " name the sheet otherwise",
+            place=place,
+        )
     last = sheet.rows[found.last]
     for row in range(found.last):
         label = ""
@@ -282,6 +289,24 @@ def _check_units(
                 raise _other_unit(place, sheet.cell_name(row, at), cell, said)
             if not is_blank(cell):
                 label = cell if is_unit_label(cell) else ""
+
+
+def refuse_unit_of_footer(place: Message, sheet: Sheet, row: int, layout: Layout, currency: str) -> None:
+    """Raise InputProblem where a note below the data says that the amounts are in thousands, or in another currency.
+
+    One that does not speak of amounts may be of anything, such as an account in dollars.
+    """
+    for at, cell in enumerate(sheet.rows[row]):
+        if (
+            isinstance(cell, str)
+            and any(map(_is_money, layout.columns))
+            and _OF_AMOUNTS.search(folded(cell))
+            and (said := other_unit(cell, currency, title=True))
+        ):
+            raise _other_unit(place, sheet.cell_name(row, at), cell, said)
+
+
+_OF_AMOUNTS = re.compile("金额|票价|amount|fare|price")
 
 
 def _other_unit(place: Message, cell: str, text: Any, said: str) -> InputProblem:

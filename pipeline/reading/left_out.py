@@ -25,7 +25,8 @@ from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Cells, Sheet
 from pipeline.reading.template_stamp import made_from, newer
 
-_TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
+#: A ticket's number, or what is left of one without its leading zeros, without the airline's digits, or with more behind it.
+_TICKET = re.compile(r"[0-9](?:[-/ ]?[0-9]){9,}")
 _SAYING = ("order_type", "charge", "product")
 
 
@@ -74,7 +75,7 @@ def rows_left_out(sheet: Sheet, layout: Layout, rows: Indices, mapping: ColumnMa
         other = np.ones(len(rows), dtype=bool)
     other = other & ~flights & ~kept & ~by_team
     if other.any():
-        other &= ~ticket_numbers.of_sheet(sheet, layout).at(rows).where(_is_ticket)
+        other &= ~ticket_numbers.of_sheet(sheet, layout).at(rows).where(_may_be_ticket)
     return LeftOut(other, by_team)
 
 
@@ -129,5 +130,5 @@ def _says_flight(column: str, mapping: ColumnMap, cell: Any) -> bool:
     return known or says_flight(text)
 
 
-def _is_ticket(cell: Any) -> bool:
+def _may_be_ticket(cell: Any) -> bool:
     return bool(_TICKET.fullmatch(one_width(shown(cell)).strip()))

@@ -22,6 +22,13 @@ def as_seen(sheet: Sheet, layout: Layout, currency: str) -> Sheet:
             if at in money and layout.heading_row < row < sheet.height:
                 cell = sheet.columns[at][row]
                 if isinstance(cell, float) and cell:
-                    amount = shown(cell * 100 if "%" in signs else cell)
-                    seen[at][row] = f"{amount}{signs}" if units_in(signs) else f"{signs}{amount}"
+                    seen[at][row] = _seen(cell, signs)
     return sheet.changed(seen)
+
+
+def _seen(cell: float, signs: str) -> str:
+    if "," in signs:
+        return f"{shown(cell / 1000)}k"
+    minus, signs = "-" if "-" in signs else "", signs.replace("-", "").strip()
+    amount = shown(cell * 100 if "%" in signs else cell)
+    return f"{minus}{amount}{signs}" if units_in(signs) else f"{minus}{signs}{amount}"

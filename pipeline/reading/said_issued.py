@@ -63,6 +63,15 @@ _SAYS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+def says_issued(heading: str) -> bool:
+    """Whether a heading is one of a column that may say so.
+
+    >>> says_issued("发票号码（Invoice No.）"), says_issued("订单号")
+    (True, False)
+    """
+    return normal(heading) in _SAYS
+
+
 def said_issued(as_read: Part, own: Container[str]) -> Mapping[str, Mask]:
     """By heading the rows whose cell there says so; what a team's mapping (`own`) names is what the team says."""
     return dict(_found(as_read, own))

@@ -40,6 +40,7 @@ from pipeline.reading.heading_rows import (
     looks_like_tickets,
     nothing_known,
     refuse_low_headings,
+    refuse_unit_of_footer,
     slips,
 )
 from pipeline.reading.hidden_rows import hidden_sheets, warnings, with_hidden_rows
@@ -92,7 +93,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
     where = on_sheet(place, sheet.name)
     sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
-    rows, no_data = _input_rows(where, sheet, layout, own)
+    rows, no_data = _input_rows(where, sheet, layout, own, gathered.currency)
     if no_data:
         gathered.notes.append(
             message("{place}: {count} total, heading or footer rows left out", place=where, count=no_data)
@@ -143,7 +144,7 @@ def _letters(sheet: Sheet, layout: Layout) -> dict[str, str]:
     return {name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()}
 
 
-def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple[Indices, int]:
+def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own, currency: str) -> tuple[Indices, int]:
     """The positions of the input rows, and how many others are left out that are not blank.
 
     A row with a ticket's number is input whatever else it says, so that only the others are looked at.
@@ -157,7 +158,9 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     for index, row in zip(others.tolist(), sheet.at(others).rows, strict=True):
         if all(map(is_blank, row)):
             continue
-        if is_total(row, layout) or is_footer(row) or repeats_headings(where, sheet, index, layout, own):
+        if footer := is_footer(row):
+            refuse_unit_of_footer(where, sheet, index, layout, currency)
+        if footer or is_total(row, layout) or repeats_headings(where, sheet, index, layout, own):
             no_data += 1
         else:
             taken[index] = True

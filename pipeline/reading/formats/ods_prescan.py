@@ -14,7 +14,7 @@ from pipeline.reading.formats import ods_days
 from pipeline.reading.formats.far_cells import Far, Moved
 from pipeline.reading.formats.prescan import NO_RESULT, Mark, Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
-from pipeline.reading.formats.shown_currencies import currencies_in, of_country, units_in
+from pipeline.reading.formats.shown_currencies import changed_in, currencies_in, of_country, units_in
 
 _FURTHEST = 1 << 40
 _MOST_MARKS = 1_000_000
@@ -198,7 +198,8 @@ class _Content:
         # Mere text (see shown_currencies.py); but a formula such as =50% is shown as a percentage and called a number.
         if self._attributes[_TYPE] != "percentage" and "table:formula" not in self._attributes:
             text = text.replace("%", "％")
-        signs = dict.fromkeys(f"{currencies_in(text)} {named} {units_in(text)}".split())
+        changed = changed_in(text, self._attributes.get("office:value", ""))
+        signs = dict.fromkeys(f"{currencies_in(text)} {named} {units_in(text)} {changed}".split())
         if not signs:
             return ""
         country = self._styles.countries.get(self._style(), "")

@@ -1,7 +1,8 @@
 """Currencies and units that a number format shows: a cell then reads $1,070.50 or 1.07万, though it holds a bare number.
 
 Whether it is the carrier's own is not asked here: the process that reads the file knows no profile. A sign “%” is of a format that
-shows the number times hundred; one that is mere text beside the number, which then stays as it is, is told as “％”.
+shows the number times hundred; one that is mere text beside the number, which then stays as it is, is told as “％”. A format that
+shows a thousandth of the number is told as “,”, and one that shows a number above zero as one below it as “-”.
 """
 
 import functools
@@ -36,6 +37,14 @@ _UNITS = re.compile(
     re.IGNORECASE,
 )
 _OF_DAYS = re.compile("[ymdhs]", re.IGNORECASE)
+#: Commas behind a format's last digit, which divide by thousands, and a point that is mere text between its digits.
+_SCALES = re.compile(r"[0#?],+(?=[^0#?]*(?:[.;]|$))")
+_POINT_OF_TEXT = re.compile(r"[0#?](?:[\\!]\.|\"\.\")[0#?]")
+_LONGEST = 255  # no spreadsheet program takes a longer format
+#: A minus before or behind the digits, or brackets around them.
+_BELOW_ZERO = re.compile(
+    r"[^0#?]*(?<![A-Za-z])-[^0#?A-Za-z]*[0#?]|[^0#?]*\([^()0#?]*[0#?][^()]*\)|[^-]*[0#?]-\s*$"
+)
 #: Formats that every program knows by their number alone.
 PERCENTAGES = (9, 10)
 
@@ -80,9 +89,12 @@ def shown_currency(code: str) -> str:
     ('万', '%', '')
     >>> shown_currency("yyyy-mm-dd hh:mm"), shown_currency("#,##0.00_m")
     ('', '')
+    >>> shown_currency("#,##0.00,"), shown_currency("(0.00)"), shown_currency("#,##0.00_);(#,##0.00)")
+    (',', '-', '')
     """
+    changed = _changed(code)
     if _BARE.fullmatch(code):
-        return ""
+        return changed
     signs: dict[str, None] = {}
     texts: list[str] = []
 
@@ -98,7 +110,47 @@ def shown_currency(code: str) -> str:
     shown = currencies_in(_PART.sub(literal, code))
     bare = _PART.sub(" ", code)
     units = "" if _OF_DAYS.search(bare) else units_in("".join(texts) + "".join(set(bare) & {"%", "‰"}))
-    return " ".join([*signs, *shown.split(), *units.split()])
+    return " ".join([*signs, *shown.split(), *units.split(), *changed.split()])
+
+
+def _changed(code: str) -> str:
+    """How a format shows another amount than the cell's, by its digits alone: “,” for a thousandth, “-” for one below zero."""
+    code = code[:_LONGEST]
+    bare = _PART.sub(" ", code)
+    if _OF_DAYS.search(bare):
+        return ""
+    scaled = "," if _SCALES.search(bare) or _POINT_OF_TEXT.search(code) else ""
+    sections = _PART.sub(lambda part: part[0].replace(";", " "), code).split(";")[:2]
+    above_zero = next((section for section in sections if not re.search(r"\[[<=]", section)), "")
+    return f"{scaled} {'-' if _BELOW_ZERO.match(_PART.sub(_digits_or_text, above_zero)) else ''}".strip()
+
+
+def _digits_or_text(part: re.Match[str]) -> str:
+    if part[0].lower() in ("general", "standard"):
+        return "0"
+    return part[2] or part[3] or " "
+
+
+def changed_in(text: str, value: str) -> str:
+    """Likewise, by a number as it is shown and as it is stored; "" for what is no plain number.
+
+    >>> changed_in("1.07", "1070.5"), changed_in("(5.00)", "5"), changed_in("1,070.50", "1070.5"), changed_in("0", "0.4")
+    (',', '-', '', '')
+    """
+    found = _PLAIN.fullmatch(text.strip())
+    if not found or not _STORED.fullmatch(value) or abs(stored := float(value)) < 1:
+        return ""
+    digits = re.sub("[,!]", "", found[2])
+    # 1.070 is 1070 as some countries write it.
+    scaled = float(digits) < abs(stored) / 10 and digits.replace(".", "") != value.lstrip("-")
+    return f"{',' if scaled else ''} {'-' if stored > 0 and (found[1] or found[3]) else ''}".strip()
+
+
+_STORED = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,20})?")
+#: Possessive, so that a long text takes no longer than its length.
+_PLAIN = re.compile(
+    rf"[\s{_SIGNS}]*+([-(]?)[\s{_SIGNS}]*+([0-9][0-9,]*+(?:!?\.[0-9]++)?)[\s{_SIGNS}]*+([-)]?)"
+)
 
 
 def of_country(sign: str, locale: str) -> str:

@@ -72,6 +72,8 @@ def _table(path: Path, heading: str, said: list[str], currency: str = "CNY", **m
         "币种 (Currency)",
         "Currency/币种",
         "币种代码",
+        "Cur",
+        "金额单位",
     ],
 )
 def test_a_row_in_another_currency_is_refused_with_its_cell(tmp_path: Path, heading: str) -> None:
@@ -84,6 +86,33 @@ def test_a_row_in_another_currency_is_refused_with_its_cell(tmp_path: Path, head
     }  # fmt: skip
     assert table.frame["amount"].tolist() == [10000, 0]
     assert table.cells[heading].tolist() == ["CNY", "USD"]  # carried through as it is
+
+
+@pytest.mark.parametrize(
+    ("heading", "said", "refused"),
+    [
+        ("单位", ["元", "万元", "美元", "云帆科技", "美元资本", "张"], [1, 2]),
+        ("计价单位", ["人民币", "USD", "次"], [1]),
+        ("", ["USD", "CNY", "USD"], [0, 2]),
+        ("column D", ["USD", "", "元"], [0]),  # as our results call one without a heading
+        ("column D (input)", ["USD", "CNY", "USD"], [0, 2]),
+        ("", ["USD", "Anna", ""], []),  # no column of currencies
+        ("", ["K", "M", "Y"], []),  # classes
+        ("", ["", "", ""], []),
+    ],
+)
+def test_a_unit_or_a_currency_is_seen_in_a_column_that_may_hold_something_else(
+    tmp_path: Path, heading: str, said: list[str], refused: list[int]
+) -> None:
+    findings = _table(tmp_path / "t.csv", heading, said).findings
+    assert [finding.rows.tolist() for finding in findings] == ([refused] if refused else [])
+
+
+def test_a_column_without_heading_that_says_nothing_of_the_amounts_is_set_aside_by_a_mapping(
+    tmp_path: Path,
+) -> None:
+    mapping = ColumnMap(headings={"columnd": ""})
+    assert _table(tmp_path / "t.csv", "", ["USD"], mapping=mapping).findings == ()
 
 
 def test_every_usual_name_of_the_own_currency_is_taken_and_nothing_else(tmp_path: Path) -> None:

@@ -212,6 +212,19 @@ def test_the_words_of_agencies_exports_are_known(heading: str, column: str) -> N
         ("邮箱（购买方）", "email"),
         ("纳税人识别号／统一社会信用代码", "tax_no"),
         ("退票费（refund）", "refund_fee"),
+        ("退票费（退票）", "refund_fee"),
+        ("税号（Tax）", "tax_no"),
+        ("金额（必填）", "amount"),
+        ("金额（含税，元）", "amount"),
+        ("票价（元/张）", "fare"),
+        ("Amount (RMB, required)", "amount"),
+        ("票号（13位数字）", "ticket_no"),
+        ("Ticket No. (13 digits)", "ticket_no"),
+        ("备注（原因）", "remarks"),
+        ("抬头（选填）", "header_name"),
+        ("Tax No. (optional)", "tax_no"),
+        ("客票状态（已使用/已退票）", "ticket_status"),
+        ("退票审核日期（YYYY-MM-DD）", "refund_approved_on"),
     ],
 )
 def test_a_heading_may_be_in_both_languages_with_units_brackets_and_traditional_characters(
@@ -236,6 +249,17 @@ def test_a_heading_may_be_in_both_languages_with_units_brackets_and_traditional_
         "金额（含保险）",
         "金额（定金）",
         "金额 (退)",
+        *("金额（退款）", "金额（退票）", "金额（积分）", "金额（预估）", "Amount (original)"),
+        *(
+            "税号（销售方）",
+            "抬头（销售方）",
+            "Tax No. (seller)",
+            "票号（原）",
+            "（原）票号",
+            "Ticket No. (old)",
+            "票号（原票号）",
+        ),
+        *("退票审核日期（申请）", "退票费（积分）", "Refund Date (applied)", "票号（张数）"),
     ],
 )
 def test_what_turns_a_heading_into_another_one_is_not_passed_over(heading: Any) -> None:
@@ -260,6 +284,21 @@ def test_a_heading_that_mixes_two_columns_is_refused_naming_both(heading: str) -
         "Amount (thousands)",
         "Amount (kRMB)",
         "金额（万美元）",
+        *(
+            "Amount (in thousands)",
+            "Amount ('000)",
+            "Amount (RMB’000)",
+            "Amount (cents)",
+            "Amount (in cents)",
+            "Amount (CNY, in thousands)",
+        ),
+        *(
+            "金额（以万元计）",
+            "金额（按万元计）",
+            "金额（含税万元）",
+            "Amount (in thousands of CNY)",
+            "Amount (CNY millions)",
+        ),
     ],
 )
 def test_amounts_in_thousands_are_refused(heading: str) -> None:
@@ -268,7 +307,17 @@ def test_amounts_in_thousands_are_refused(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "title", ["单位：万元", "2026年10月机票明细（单位：千元）", "金额单位: 人民币万元", "万元"]
+    "title",
+    [
+        "In thousands of CNY",
+        "(in thousands)",
+        "Amounts in thousands",
+        "以下金额以万元计",
+        "单位：万元",
+        "2026年10月机票明细（单位：千元）",
+        "金额单位: 人民币万元",
+        "万元",
+    ],
 )
 def test_a_unit_said_above_the_headings_holds_for_the_amounts_below(title: str) -> None:
     with pytest.raises(InputProblem, match=r"C1 .* main unit"):
@@ -287,11 +336,30 @@ def test_a_unit_said_of_a_group_of_headings_holds_for_those_below_it_alone() -> 
 @pytest.mark.parametrize("heading", [
         "金额（美元）", "Amount (USD)", "Fare (US$)", "Amount (SGD)", "Amount (CAD)", "金额（泰铢）", "金额（卢布）", "金额（新加坡元）", "金额（外币）",
         "金额(原币)", "Amount (foreign currency)", "Amount (US dollars)", "金额（单位：港元）", "票价（USD/张）", "Amount (MAD)",
+        "Amount (in USD)", "Amount (in US dollars)", "Amount (USD equivalent)", "金额（以美元计）", "金额（折合美元）", "金额（含税美元）",
     ],
 )  # fmt: skip
 def test_amounts_in_another_currency_are_refused(heading: str) -> None:
     with pytest.raises(InputProblem, match=r"C1 .* another currency"):
         find_layout("f", _sheet(["票号", "姓名", heading]))
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "金额（折合人民币）",
+        "金额（外币折合人民币）",
+        "Amount (in RMB)",
+        "金额（以元计）",
+        "金额（含税人民币）",
+        "金额（元，含税）",
+        "Amount (in Yuan, 2000)",
+    ],
+)
+def test_our_own_currency_in_brackets_is_taken_with_other_words(heading: str) -> None:
+    layout = find_layout("f", _sheet(["票号", "姓名", heading]))
+    assert layout is not None
+    assert layout.columns["amount"] == 2
 
 
 def test_another_currency_said_above_the_headings_is_refused_and_our_own_is_not() -> None:
@@ -306,11 +374,29 @@ def test_another_currency_said_above_the_headings_is_refused_and_our_own_is_not(
 
 @pytest.mark.parametrize(
     "title",
-    ["币种：新加坡元", "Currency: SGD", "结算货币：卢布  日期：2026-10", "单位：美元", "Amounts in HKD"],
+    [
+        "以下金额以美元计",
+        "Amounts in USD",
+        "币种：新加坡元",
+        "Currency: SGD",
+        "结算货币：卢布  日期：2026-10",
+        "单位：美元",
+        "Amounts in HKD",
+    ],
 )
 def test_every_other_currency_said_above_the_headings_is_refused(title: str) -> None:
     with pytest.raises(InputProblem, match=r"A1 .* another currency"):
         find_layout("f", _sheet([title], ["票号", "姓名", "金额"]))
+
+
+@pytest.mark.parametrize("name", ["USD", "美元账单", "Tickets (USD)", "机票（美元）", "HKD 2"])
+def test_another_currency_that_a_sheet_is_named_by_is_refused(name: str) -> None:
+    rows = [["票号", "姓名", "金额"], ["9991234567890", "A", 1.0]]
+    with pytest.raises(InputProblem, match="the sheet's name says that its amounts are in another currency"):
+        find_layout("f", Sheet.of_rows(name, rows))
+    assert find_layout("f", Sheet.of_rows(name, [["票号", "姓名"]])) is not None
+    for other in ("人民币账单", "CNY", "美元资本", "Tickets", "RON", "明细", "国内机票"):
+        assert find_layout("f", Sheet.of_rows(other, rows)) is not None
 
 
 def test_a_currency_beside_its_label_is_seen() -> None:

@@ -62,6 +62,9 @@ def test_sheets_and_rows_of_hotels_and_trains_are_left_out_and_counted() -> None
         ["酒店订单", "999-2420000002", "王芳", 1300.0, ""],  # a ticket's number is a ticket
         ["酒店订单", "９９９-2420000002", "王芳", 1300.0, ""],
         ["酒店订单", 9992420000002.0, "王芳", 1300.0, ""],
+        ["酒店订单", 184567890123.0, "王芳", 1300.0, ""],  # its leading zeros were lost
+        ["酒店订单", "2420000002", "王芳", 1300.0, ""],
+        ["酒店订单", "999-2420000002/03", "王芳", 1300.0, ""],
         ["国内机票正常单", "", "王芳", 1300.0, ""],  # its number was forgotten
         ["机票+酒店", "", "王芳", 1300.0, ""],
         ["代订服务单", "", "王芳", 1300.0, ""],
@@ -70,6 +73,15 @@ def test_sheets_and_rows_of_hotels_and_trains_are_left_out_and_counted() -> None
 )
 def test_nothing_is_left_out_that_may_be_a_ticket(row: list[Any]) -> None:
     assert len(_table(ColumnMap(), 国内机票=[HEAD, FLIGHT, row])) == 2
+
+
+def test_a_row_on_a_sheet_of_cars_whose_ticket_lost_its_zeros_is_told_of() -> None:
+    table = _table(
+        ColumnMap(),
+        酒店机场用车=[HEAD[1:], [184567890123.0, "李娜", 680.0, ""], ["E123456781", "A", 1.0, ""]],
+    )
+    (finding,) = (one for one in table.findings if one.code == "bad_ticket_no")
+    assert (_rows(table), finding.rows.tolist()) == ([("酒店机场用车", 2)], [0])
 
 
 def test_a_flight_on_a_sheet_of_trains_is_a_flight() -> None:

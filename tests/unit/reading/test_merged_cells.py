@@ -52,6 +52,29 @@ def test_an_amount_over_two_rows_is_refused_with_its_cells() -> None:
         _table((2, 2, 3, 2))
 
 
+@pytest.mark.parametrize("heading", ["币种", "Currency"])
+def test_a_currency_over_several_rows_is_that_of_each(heading: str) -> None:
+    rows = [
+        [heading if at == 0 else said, *row]
+        for at, (said, row) in enumerate([("", HEAD), ("USD", ROWS[0]), ("", ROWS[1]), ("", ROWS[1])])
+    ]
+    sheet = Sheet.of_rows("S", rows, merged=((1, 0, 2, 0),))
+    (finding,) = assemble([(Path("book.xlsx"), [sheet])]).findings
+    assert (finding.code, finding.facts["hint"], finding.rows.tolist()) == (
+        "bad_amount",
+        "currency_column",
+        [0, 1],
+    )
+
+
+@pytest.mark.parametrize(("heading", "said"), [("发票号码", "25117000000012345678"), ("开票状态", "已开票")])
+def test_what_says_that_several_rows_are_issued_says_it_of_each(heading: str, said: str) -> None:
+    rows = [[*HEAD[:5], heading], [*ROWS[0][:5], said], ROWS[1], ROWS[1]]
+    sheet = Sheet.of_rows("S", rows, merged=((1, 5, 2, 5),))
+    found = assemble([(Path("book.xlsx"), [sheet])]).said_issued
+    assert {name: told.tolist() for name, told in found.items()} == {heading: [True, True, False]}
+
+
 @pytest.mark.parametrize(
     "merged",
     [

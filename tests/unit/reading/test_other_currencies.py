@@ -60,6 +60,18 @@ OWN = [
     "[$-804]0.00",
     '"约"0.00_k',
     '0.00" 元"',
+    "#,##0.00_);(#,##0.00)",
+    "#,##0.00;-#,##0.00",
+    r"#,##0.00_);[Red]\(#,##0.00\)",
+    '_-* #,##0.00_-;-* #,##0.00_-;_-* "-"??_-;_-@_-',
+    '_ * #,##0.00_ ;_ * -#,##0.00_ ;_ * "-"??_ ;_ @_ ',
+    '_("¥"* #,##0.00_);_("¥"* (#,##0.00);_("¥"* "-"??_);_(@_)',
+    "[>=0]#,##0.00;-#,##0.00",
+    "[<0](0.00);0.00",
+    "000-0000",
+    "0.00E-00",
+    '0.00" (含税)"',
+    '"CNY-"0.00',
 ]
 #: A number that is shown as a thousandth, or as a hundredfold.
 SCALED = [
@@ -72,6 +84,29 @@ SCALED = [
     '#,##0.00"千"',
     '[Red]0.00"百万"',
     r"0.00\K",
+    "0.00,",
+    "#,##0,",
+    "#,##0.00,,",
+    "#,##0,.0",
+    "0!.0,",
+    '0!.0,"万"',
+    r"0\.00",
+    "#,##0.00,;-#,##0.00,",
+    "[>=1000]0.00,;0.00",
+]
+#: A number above zero that is shown as one below it.
+BELOW_ZERO = [
+    "-#,##0.00",
+    "(#,##0.00)",
+    '"-"0.00',
+    r"\-0.00",
+    "-General",
+    "-#,##0.00;#,##0.00",
+    "[Red](#,##0.00);0.00",
+    "[<0]0.00;-0.00",
+    "-[$¥-804]#,##0.00",
+    '"¥"-0.00',
+    "0.00-",
 ]
 #: What other carriers' currencies are marked by, and what is refused then.
 OTHERS = [
@@ -141,8 +176,49 @@ def test_an_amount_shown_in_another_unit_is_refused(tmp_path: Path, number_forma
 def test_another_unit_is_seen_in_every_kind_of_workbook(
     tmp_path: Path, converted: Callable[[Path, str], Path], suffix: str
 ) -> None:
-    path = _workbook(tmp_path / "t.xlsx", '0.00"万"', "0.00%", "0%", '0.00"千"')
-    _is_of_another_unit(_table(converted(path, suffix)))
+    formats = ('0.00"万"', "0.00%", "0%", '0.00"千"', "0.00,", "#,##0.00,,", "0!.0,")
+    _is_of_another_unit(_table(converted(_workbook(tmp_path / "t.xlsx", *formats), suffix)))
+
+
+def test_of_a_thousandth_is_told_what_the_cell_holds(tmp_path: Path) -> None:
+    table = _table(_workbook(tmp_path / "t.xlsx", "0.00,", "#,##0.00,,", '0!.0,"万"', "[$USD] 0.00,"))
+    assert table.cells["amount"].tolist() == ["1.0705k"] * 4
+
+
+def _is_below_zero(table: Table) -> None:
+    (finding,) = table.findings
+    assert (finding.code, finding.rows.tolist()) == ("bad_amount", [*range(len(table))])
+    assert finding.facts["hint"] == ["negative"] * len(table)
+    assert {str(cell).replace("¥", "") for cell in table.cells["amount"]} == {"-1070.5"}
+
+
+@pytest.mark.parametrize("number_format", BELOW_ZERO)
+def test_an_amount_shown_as_less_than_zero_is_refused_like_one(tmp_path: Path, number_format: str) -> None:
+    _is_below_zero(_table(_workbook(tmp_path / "t.xlsx", number_format)))
+
+
+@pytest.mark.parametrize("suffix", ["xls", "ods"])
+def test_an_amount_shown_as_less_than_zero_is_seen_in_every_kind_of_workbook(
+    tmp_path: Path, converted: Callable[[Path, str], Path], suffix: str
+) -> None:
+    _is_below_zero(_table(converted(_workbook(tmp_path / "t.xlsx", *BELOW_ZERO), suffix)))
+
+
+@pytest.mark.parametrize("suffix", ["xls", "ods"])
+def test_every_usual_format_is_taken_from_every_kind_of_workbook(
+    tmp_path: Path, converted: Callable[[Path, str], Path], suffix: str
+) -> None:
+    table = _table(converted(_workbook(tmp_path / "t.xlsx", *OWN), suffix))
+    assert (table.frame["amount"].tolist(), table.findings) == ([107050] * len(OWN), ())
+    for at, amount in enumerate((0.4, 3.0, 1234567.0)):
+        path = _workbook(tmp_path / f"{at}.xlsx", "0", "#,##0", "0.00", amount=amount)
+        table = _table(converted(path, suffix))
+        assert (table.frame["amount"].tolist(), table.findings) == ([round(amount * 100)] * 3, ())
+
+
+def test_an_amount_below_zero_that_its_format_shows_so_once_more_is_none(tmp_path: Path) -> None:
+    table = _table(_workbook(tmp_path / "t.xlsx", "-0.00", amount=-5.0))
+    assert [finding.code for finding in table.findings] == ["bad_amount"]
 
 
 PERCENT = [("0%", 0.5, "50%"), ("0.00%", 0.07, "7%"), ("0%", 100, "10000%"), ("0%", "=50%", "50%")]

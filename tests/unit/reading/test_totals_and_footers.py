@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.model.errors import InputProblem
 from pipeline.model.table import Table
 from pipeline.reading.totals_and_footers import is_footer
 
@@ -188,3 +189,32 @@ def test_no_row_that_holds_a_ticket_is_ever_taken_for_a_total(sheets_table: Make
         ["9991234567892", "合计", "合计", "合计", "合计"],
     ]
     assert sheets_table(("S", rows)).frame["row"].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ("注：以上金额单位为美元", "another currency"),
+        ("Note: all amounts in USD", "another currency"),
+        ("说明：金额单位为万元", "main unit"),
+        ("Note: amounts in thousands", "main unit"),
+    ],
+)
+def test_a_note_that_the_amounts_are_in_another_currency_or_unit_is_refused(
+    sheets_table: Make, note: str, said: str
+) -> None:
+    with pytest.raises(InputProblem, match=f"A3 .* {said}"):
+        sheets_table(("S", [HEAD, ROW, [note, "", "", "", ""]]))
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "说明：金额单位为人民币元",
+        "Note: all amounts in CNY",
+        "收款账户：示例银行（美元）",
+        "备注：以美元计的另附",
+    ],
+)
+def test_a_note_of_our_own_currency_or_of_something_else_is_left_out(sheets_table: Make, note: str) -> None:
+    assert len(sheets_table(("S", [HEAD, ROW, [note, "", "", "", ""]]))) == 1

@@ -161,6 +161,36 @@ def test_a_month_without_workbooks_or_with_a_broken_ledger_says_so_and_is_judged
 
 
 @pytest.mark.slow
+def test_a_ledger_that_is_missing_is_told_on_every_page_and_is_no_sign_that_nothing_was_issued(
+    desk: Desk, sandbox: Callable[..., Any]
+) -> None:
+    tickets = fresh_tickets(desk, 3)
+    with (
+        sandbox(tickets, more=today()) as carrier,
+        serving(desk, *carrier_profile(desk, carrier.base_url), people=PEOPLE, sandbox=False) as page,
+    ):
+        anna = page.logged_in("anna")
+        month = judged(anna, tickets)
+        assert "None yet" in anna.get("/runs").said
+        assert anna.get("/tickets/9990000000001").status == 200
+        sent(anna, month)
+        settled(anna, month)
+        away = page.ledger.rename(desk.folder / "away")
+        for path in ("/unknown", "/tickets/9990000000001", "/itineraries", "/runs"):
+            told = anna.get(path)
+            assert (told.status, "there is no ledger, though one had this name" in told.said) == (
+                400,
+                True,
+            ), path
+        anna.submit(month, f"{month}/judge")
+        told = anna.until(month, lambda answer: 'role="alert"' in answer.text)
+        assert ("one had this name" in told.said, totals(told)) == (True, {})
+        away.rename(page.ledger)
+        anna.submit(month, f"{month}/judge")
+        assert totals(settled(anna, month)) == {"already_issued": 3}
+
+
+@pytest.mark.slow
 def test_what_is_sent_goes_by_the_profile_that_the_page_was_started_with(
     desk: Desk, sandbox: Callable[..., Any]
 ) -> None:

@@ -69,9 +69,6 @@ def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str)
         "prepared_by": sorted(month_approval.preparers(settings.folder, month.id)),
     }
     work.begin(settings, "send", visitor.name, month.id, approval=approval, lang=visitor.lang)
-    month_history.note(
-        settings.folder, month.id, visitor.name, message("sent the plan {digest}", digest=digest[:12])
-    )
 
 
 def _check_may_send(settings: ServeSettings, month: Month) -> None:

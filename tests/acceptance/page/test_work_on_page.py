@@ -117,6 +117,8 @@ def test_a_plan_whose_sending_could_not_begin_is_judged_anew(desk: Desk, sandbox
         sent(anna, month)
         page_after = settled(anna, month, "sending")
         assert "on the command line" in page_after.said
+        assert "sending asked for by anna, and not begun" in page_after.said
+        assert "began to send the plan" not in page_after.said
         # What was looked at counts no more: it is judged anew by itself.
         anna.until(month, lambda answer: state(answer) == "checked" and "issued" in str(totals(answer)))
         assert terminal.end().code == 0

@@ -120,10 +120,14 @@ def test_a_plan_whose_sending_could_not_begin_is_judged_anew(desk: Desk, sandbox
         assert "sending asked for by anna, and not begun" in page_after.said
         assert "began to send the plan" not in page_after.said
         # What was looked at counts no more: it is judged anew by itself.
-        anna.until(month, lambda answer: state(answer) == "checked" and "issued" in str(totals(answer)))
+        by_itself = anna.until(
+            month, lambda answer: state(answer) == "checked" and "issued" in str(totals(answer))
+        )
+        assert "on the command line" in by_itself.said
         assert terminal.end().code == 0
         anna.submit(month, f"{month}/judge")
-        assert totals(settled(anna, month)) == {"already_issued": 8}
+        again = settled(anna, month)
+        assert (totals(again), "on the command line" in again.said) == ({"already_issued": 8}, False)
 
 
 @pytest.mark.slow

@@ -116,8 +116,13 @@ class PlanFacts:
 
     @property
     def failing(self) -> int:
-        """How many rows somebody has to act on."""
-        return sum(count for name, count in self.totals.items() if STATUS[name].failure)
+        """How many rows somebody has to correct, or to wait with."""
+        return sum(count for name, count in self.totals.items() if STATUS[name].failure) - self.not_sent
+
+    @property
+    def not_sent(self) -> int:
+        """How many rows may be right as they are, and did not reach the carrier."""
+        return self.totals.get("not_sent", 0)
 
     @property
     def issued(self) -> int:

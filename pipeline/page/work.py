@@ -324,7 +324,10 @@ _KILLED_SENDING = message(
 
 
 def judge(settings: ServeSettings, month: str, by: str) -> None:
-    """Have a month judged as it is now; where that is on already, it goes on until what it judged is what stands. `by` "": nobody asked for it."""
+    """Have a month judged as it is now; where that is on already, it goes on until what it judged is what stands.
+
+    `by` "": nobody asked for it.
+    """
     with contextlib.suppress(Overtaken):
         begin(settings, "judge", by, month)
 

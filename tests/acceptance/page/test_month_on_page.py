@@ -301,6 +301,8 @@ def test_a_stopped_month_says_what_was_not_sent_and_is_gone_on_with(
         first = totals(stopped)
         assert first["issued"] == len(carrier.issued()) < 12
         assert first["not_sent"] == 12 - first["issued"]
+        assert f"{first['not_sent']} rows were not sent: why stands beside each" in stopped.said
+        assert ("correct them" in stopped.said, "is sent next: judge again" in stopped.said) == (False, True)
         for said in ("began to send the plan", "sending begun by anna", "stopped by anna"):
             assert said in stopped.said
         told = desk.voucher("history", "9990000000001", "--ledger", page.ledger)

@@ -191,6 +191,7 @@ def test_a_ledger_that_is_missing_is_told_on_every_page_and_is_no_sign_that_noth
         anna.submit(month, f"{month}/judge")
         told = anna.until(month, lambda answer: 'role="alert"' in answer.text)
         assert ("one had this name" in told.said, totals(told)) == (True, {})
+        assert "Say what the headings mean" not in told.said, "no fault of the file"
         away.rename(page.ledger)
         anna.submit(month, f"{month}/judge")
         assert totals(settled(anna, month)) == {"already_issued": 3}

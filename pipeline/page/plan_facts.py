@@ -13,6 +13,7 @@ from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
 from pipeline.reporting.sheet_summary_last_days import due
 from pipeline.reporting.tallies import Tallies
+from pipeline.rules import told_as_issued
 from pipeline.splitting import by_kind
 
 _MOST_BUYERS = 200
@@ -98,6 +99,11 @@ class PlanFacts:
     def told(self) -> list[Message]:
         """What the reader and the rules have to tell of the files."""
         return [from_text(note) for note in self.notes]
+
+    @property
+    def told_as_issued(self) -> list[Message]:
+        """What of it is that rows to be sent may have their voucher already."""
+        return [note for note in self.told if note.text == told_as_issued.SAID]
 
     @property
     def request_count(self) -> int:

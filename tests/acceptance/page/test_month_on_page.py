@@ -230,6 +230,26 @@ def test_two_people_are_asked_where_the_profile_says_so(desk: Desk) -> None:
         assert totals(settled(amy, month)) == {"issued": 73, "invalid": 2, "ineligible": 5}
 
 
+@pytest.mark.slow
+def test_whoever_approves_or_sends_is_told_of_rows_that_may_have_their_voucher(desk: Desk) -> None:
+    (desk.folder / "two.toml").write_text(
+        (REPOSITORY / "sample_data" / "sandbox.toml").read_text() + "\n[approval]\npeople = 2\n"
+    )
+    tickets = write_workbook(desk.folder / "listed.xlsx", [{"发票号码": "25117000000123456789"}])
+    with serving(desk, *DEMONSTRATION[2:], "--profile", desk.folder / "two.toml", people=PEOPLE) as page:
+        peter, amy = page.logged_in("peter"), page.logged_in("amy")
+        month = judged(peter, tickets)
+        plan = digest(peter, month)
+        peter.submit(month, f"{month}/propose", digest=plan)
+        assert "or it is issued twice" in notices(amy.get(month)), "where she approves"
+        amy.submit(month, f"{month}/approve", digest=plan)
+        assert "or it is issued twice" in notices(amy.get(f"{month}/send"))
+
+
+def notices(page: Answer) -> str:
+    return " ".join(re.findall(r'<p class="notice warning">(.*?)</p>', page.text))
+
+
 # --- a carrier that takes its time -----------------------------------------------------------------
 
 SLOW = """[[fault]]

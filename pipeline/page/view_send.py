@@ -72,7 +72,9 @@ def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str)
 
 
 def _check_may_send(settings: ServeSettings, month: Month) -> None:
-    """Raises Overtaken where the month is not as it has to be before it is sent."""
+    """Raises Overtaken where the month is not as it has to be before it is sent; leads to it where somebody else is sending it."""
+    if month.state == "sending":
+        raise see_other(f"/months/{month.id}")
     if not month.may_be_sent(settings.profile.approval.people):
         raise Overtaken("There is nothing that can be sent now: look at the month again.")
 

@@ -311,6 +311,11 @@ def test_a_stopped_month_says_what_was_not_sent_and_is_gone_on_with(
         sent(anna, month)
         desk.during(page.process, lambda: len(carrier.issued()) >= 2)
         assert peter.submit(month, f"{month}/stop").status == 403
+        again = page.logged_in("amy")
+        pressed = again.post(f"{month}/send", {"csrf": again.get(month).csrf, "digest": ""})
+        assert [(one.status, one.location) for one in (pressed, again.get(f"{month}/send"))] == [
+            (303, month)
+        ] * 2, "she sees it being sent"
         assert "stop" in actions(anna.get(month))
         path = f"{month}/rows/0"
         late = peter.submit(path, path, **{"cell.remarks": "x", "seen.remarks": ""})
@@ -323,6 +328,7 @@ def test_a_stopped_month_says_what_was_not_sent_and_is_gone_on_with(
         assert first["not_sent"] == 12 - first["issued"]
         assert f"{first['not_sent']} rows were not sent: why stands beside each" in stopped.said
         assert ("correct them" in stopped.said, "is sent next: judge again" in stopped.said) == (False, True)
+        assert "The run stopped early: interrupted" in stopped.said
         for said in ("began to send the plan", "sending begun by anna", "stopped by anna"):
             assert said in stopped.said
         told = desk.voucher("history", "9990000000001", "--ledger", page.ledger)

@@ -316,7 +316,7 @@
       }
       const now = await judged(row);
       if (!refused && sent.get(row) !== answered) return; // what was sent after it shows all of the row
-      replace(row, now.html);
+      replace(row, now.html, Boolean(refused));
       if (refused) explain(row, wished, refused.message);
       tell(refused ? refused.message : now.told);
       for (const other of document.querySelectorAll("[data-part]")) {
@@ -359,11 +359,17 @@
     }
   }
 
-  /** Put a row in its place, with what is being typed into it, and the focus where it was. */
-  function replace(row, html) {
+  /** Put a row in its place, with what was typed into it, and the focus where it was; while somebody types, only where that is `pressing`. */
+  function replace(row, html, pressing = false) {
     const part = partOf(row);
-    const typed = cellsOf(part).filter(isChanged).map((cell) => [cell.dataset.column, cell.value]);
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    if (!pressing && focused?.dataset.column && isChanged(focused)) {
+      const last = sent.get(row);
+      const left = () => sent.get(row) === last && replace(row, html); // else that save shows the row
+      focused.addEventListener("blur", left, { once: true });
+      return;
+    }
+    const typed = cellsOf(part).filter(isChanged).map((cell) => [cell.dataset.column, cell.value]);
     const holder = document.createElement(part.localName === "tbody" ? "table" : "div");
     holder.innerHTML = html; // a part of a page of ours, escaped as every other
     const now = holder.querySelector("[data-part]");

@@ -11,7 +11,6 @@ from pipeline.model.quoting import quoted
 from pipeline.model.table import Mask, Table
 from pipeline.rules.rows import Rows
 
-
 #: What is told. Whoever asks before such rows are sent says it once more.
 SAID = N_(
     "{place}: the column {column} says of rows that are to be sent that they have a voucher already (rows: {count}, the first of them row"

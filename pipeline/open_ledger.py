@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import Literal
 
+from pipeline.ledger.first_ledger import check_never_was
 from pipeline.ledger.ledger_file import existing_file, file_to_read
 from pipeline.ledger.ledger_path import path_for, path_given
 from pipeline.ledger.ledger_to_change import file_to_change
@@ -23,13 +24,15 @@ from pipeline.model.server_address import checked_ledger, is_server
 
 @contextlib.contextmanager
 def ledger_to_read(job: Job) -> Iterator[ReadLedger | None]:
-    """The ledger for looking, None where there is none; a sandbox of its own has none. A shared one that is not there is an error."""
+    """The ledger for looking, None where there never was one; a sandbox of its own has none. A shared one that is not there is an error."""
     if job.throw_away or not (job.names_carrier or job.ledger):
         yield None
         return
     owner = job.owner if job.names_carrier else None
     address = _address(job)
     with _shared_to_read(address, owner) if address else file_to_read(path_for(job), owner) as ledger:
+        if ledger is None:
+            check_never_was(job, path_for(job))
         yield ledger
 
 

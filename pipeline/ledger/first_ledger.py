@@ -1,4 +1,5 @@
-"""When a first ledger may be begun: where it is asked for, or on loopback where none of this agency is there already, under whatever name.
+"""Whether a ledger that is not there ever was, and when a first one may be begun: where it is asked for, or on loopback where none of this
+agency is there already, under whatever name.
 
 A second one would issue again what that one holds.
 
@@ -14,7 +15,9 @@ import apsw
 
 from pipeline.ledger import last_run_witness
 from pipeline.ledger.backup import read_alone
+from pipeline.ledger.files_match import check_nothing_left
 from pipeline.ledger.ledger_path import default_path
+from pipeline.ledger.lock import noted_run
 from pipeline.ledger.opening import APPLICATION_ID, SQLITE, owner_of
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -35,9 +38,19 @@ def may_begin_first(job: Job, path: Path) -> bool:
     return True
 
 
-def check_first(path: Path, owner: Owner) -> None:
-    """Raise InputProblem if a ledger lay under this path, or one of that agency lies in its folder, or in the default one."""
+def check_never_was(job: Job, path: Path) -> None:
+    """Raise InputProblem if a ledger lay under this path: that it is missing is no sign that nothing was issued."""
     path = path.resolve()
+    try:
+        check_nothing_left(path, noted_run(path))
+        if not job.new_ledger:
+            _check_none_noted(path)
+    except InputProblem:
+        if not path.exists():  # else its first run has begun meanwhile
+            raise
+
+
+def _check_none_noted(path: Path) -> None:
     # Of a disk that is not mounted, say, the folder that it is mounted at is there, and empty.
     if noted := last_run_witness.of_path(path):
         raise InputProblem(
@@ -47,6 +60,12 @@ def check_first(path: Path, owner: Owner) -> None:
             path=str(path),
             noted=str(noted),
         )
+
+
+def check_first(path: Path, owner: Owner) -> None:
+    """Raise InputProblem if a ledger lay under this path, or one of that agency lies in its folder, or in the default one."""
+    path = path.resolve()
+    _check_none_noted(path)
     folders = {path.parent}
     with contextlib.suppress(InputProblem):  # this user has no home
         folders.add(default_path(owner).parent.resolve())

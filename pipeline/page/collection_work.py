@@ -5,7 +5,7 @@ The files stay where they were brought to, so that what a kill interrupts is don
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ import orjson
 from pipeline.file_writing import PRIVATE, place_over
 from pipeline.model.file_status import FILE_STATUS, MISSING, needs_person
 from pipeline.model.itinerary_file import CollectedFile, FileStatus
-from pipeline.model.message import from_text, joined, message, to_text
+from pipeline.model.message import Message, from_text, joined, message, to_text
 from pipeline.page.ledger_work import judge_what_may_have_changed, when_free
+from pipeline.page.month_files import is_workbook
 from pipeline.page.work import Ended
 from pipeline.page.work_task import WorkTask
 from pipeline.reporting.words_collection import headline, place_of, settled_lines, steps
@@ -41,10 +42,20 @@ def collected(task: WorkTask) -> Ended:
     half.touch(PRIVATE)
     half.write_bytes(orjson.dumps(_as_kept(finished.said)))
     place_over(half, task.results / _SHOWN)
-    for told in (*settled_lines(finished.said), *finished.problems):
+    for told in (*settled_lines(finished.said), *_packed(finished.said.files), *finished.problems):
         task.teller.note(told)
     judge_what_may_have_changed(task, finished.said.decided)
     return Ended(finished.exit_code, (finished.workbook.name,) if finished.workbook else ())
+
+
+def _packed(files: Iterable[CollectedFile]) -> Iterator[Message]:
+    """What is told of workbooks in archives and mails, such as a statement: nothing reads them there."""
+    for one in files:
+        if one.status is FileStatus.NOT_AN_ITINERARY and is_workbook(one.file.place[-1]):
+            yield message(
+                "{file}: was not read. A statement, or tickets, in an archive or a mail have to be unpacked and brought by themselves",
+                file=place_of(one),
+            )
 
 
 def tone(status: str) -> str:

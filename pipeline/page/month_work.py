@@ -6,6 +6,7 @@ needs no server to be there.
 
 import datetime
 import pickle
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +14,17 @@ from pathlib import Path
 from pipeline import signals
 from pipeline.model.approval import Approval
 from pipeline.model.corrections import Corrections
-from pipeline.model.errors import Declined, InputProblem, Stop
+from pipeline.model.errors import Declined, InputProblem, LedgerProblem, Stop
 from pipeline.model.exit_code import ExitCode
-from pipeline.model.job import Finished, Job, Plan
+from pipeline.model.job import Finished, Job, Plan, Progress
 from pipeline.model.message import message, system_error
+from pipeline.open_ledger import ledger_to_read
 from pipeline.page import (
     collection_work,
     dropped_files,
     ledger_work,
     month_corrections,
+    month_history,
     month_uploads,
     months,
     survey_file,
@@ -87,11 +90,21 @@ def _corrections(folder: Path, month: str) -> Corrections:
 def _judge(task: WorkTask) -> Ended:
     """Judge a month."""
     job, version = _job_of_all(task)
+    _check_ledger(job)
     finished = check_flow.check(job, task.watch(lambda _: False))
     plan = PlanFacts.of(finished.result, job.profile, job.owner)
     write_rows(task.month_folder / "rows.sqlite", finished.result, plan.digest)
     months.judged(task.folder, task.month, version, plan)
     return Ended(finished.exit_code)
+
+
+def _check_ledger(job: Job) -> None:
+    """Raises LedgerProblem where the ledger can't be looked at: no fault of the files, which no meaning of their headings mends."""
+    try:
+        with ledger_to_read(job):
+            pass
+    except InputProblem as problem:
+        raise LedgerProblem(problem.message) from None
 
 
 def _survey(task: WorkTask) -> Ended:
@@ -148,12 +161,15 @@ def _send(task: WorkTask) -> Ended:
 
 
 def _is_confirmed(task: WorkTask, plan: Plan) -> bool:
-    """Whether this is the very plan that was looked at. Raises Declined where it is another."""
+    """Whether this is the very plan that was looked at, whose sending begins then. Raises Declined where it is another."""
     if plan.digest != task.asked["approval"]["digest"]:
         raise Declined(
             "Nothing was sent: what would be sent is not what was confirmed any more (rows were issued meanwhile, or a day has passed)."
             " Look at the plan again."
         )
+    said = message("began to send the plan {digest}", digest=plan.digest[:12])
+    month_history.note(task.folder, task.month, task.work.by, said)
+    task.teller.progress(Progress(len(plan.requests), Counter()))
     return True
 
 

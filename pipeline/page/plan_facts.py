@@ -13,6 +13,7 @@ from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
 from pipeline.reporting.sheet_summary_last_days import due
 from pipeline.reporting.tallies import Tallies
+from pipeline.rules import told_as_issued
 from pipeline.splitting import by_kind
 
 _MOST_BUYERS = 200
@@ -100,6 +101,11 @@ class PlanFacts:
         return [from_text(note) for note in self.notes]
 
     @property
+    def told_as_issued(self) -> list[Message]:
+        """What of it is that rows to be sent may have their voucher already."""
+        return [note for note in self.told if note.text == told_as_issued.SAID]
+
+    @property
     def request_count(self) -> int:
         """How many requests would be sent."""
         return sum(kind[2] for kind in self.requests)
@@ -116,8 +122,13 @@ class PlanFacts:
 
     @property
     def failing(self) -> int:
-        """How many rows somebody has to act on."""
-        return sum(count for name, count in self.totals.items() if STATUS[name].failure)
+        """How many rows somebody has to correct, or to wait with."""
+        return sum(count for name, count in self.totals.items() if STATUS[name].failure) - self.not_sent
+
+    @property
+    def not_sent(self) -> int:
+        """How many rows may be right as they are, and did not reach the carrier."""
+        return self.totals.get("not_sent", 0)
 
     @property
     def issued(self) -> int:

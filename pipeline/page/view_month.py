@@ -10,7 +10,7 @@ from aiohttp import web
 
 from pipeline.messages.translate import rendered
 from pipeline.model.approval import may_approve
-from pipeline.model.message import NOTHING, message
+from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.status import STATUS
 from pipeline.page import (
     dropped_files,
@@ -54,6 +54,7 @@ def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, 
     work.note_ended(settings)
     written = work.of_month(folder, standing.id, "send", "result")
     sendings = [one for one in written if one.kind == "send"]
+    judging = work.newest(folder, standing.id, "judge")
     results = months.folder_of(folder, standing.id) / "results"
     people = settings.profile.approval.people
     return {
@@ -67,7 +68,8 @@ def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, 
         "reconciliations": work.of_month(folder, standing.id, "reconcile"),
         "collections": work.of_month(folder, standing.id, "collect"),
         "evidence": month_uploads.EVIDENCE,
-        "judging": work.newest(folder, standing.id, "judge"),
+        "judging": judging,
+        "refused": _refused(standing, written[0], judging) if written else NOTHING,
         "may_approve": may_approve(person, month_approval.preparers(folder, standing.id)),
         "statuses": STATUS,
         "limits": settings.profile.limits,
@@ -75,6 +77,12 @@ def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, 
         "people": people,
         "may_be_sent": standing.may_be_sent(people),
     }
+
+
+def _refused(standing: Month, last: work.Work, judging: work.Work | None) -> Message:
+    """Why the last sending or result came to nothing, until the month was judged again since because somebody asked for it."""
+    judged_since = judging and judging.id > last.id and judging.by and standing.is_judged
+    return NOTHING if last.is_on or judged_since else last.problem
 
 
 async def state(request: web.Request) -> web.StreamResponse:

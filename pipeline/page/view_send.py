@@ -69,13 +69,12 @@ def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str)
         "prepared_by": sorted(month_approval.preparers(settings.folder, month.id)),
     }
     work.begin(settings, "send", visitor.name, month.id, approval=approval, lang=visitor.lang)
-    month_history.note(
-        settings.folder, month.id, visitor.name, message("sent the plan {digest}", digest=digest[:12])
-    )
 
 
 def _check_may_send(settings: ServeSettings, month: Month) -> None:
-    """Raises Overtaken where the month is not as it has to be before it is sent."""
+    """Raises Overtaken where the month is not as it has to be before it is sent; leads to it where somebody else is sending it."""
+    if month.state == "sending":
+        raise see_other(f"/months/{month.id}")
     if not month.may_be_sent(settings.profile.approval.people):
         raise Overtaken("There is nothing that can be sent now: look at the month again.")
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 from yarl import URL
 
+from pipeline.ledger.first_ledger import check_never_was
 from pipeline.model.columns import Lang
 from pipeline.model.itinerary_file import FileStatus
 from pipeline.model.message import Message, message
@@ -65,8 +66,9 @@ async def ticket(request: web.Request) -> web.StreamResponse:
 
 
 def _recorded(settings: ServeSettings, digits: str, told: list[Message]) -> Recorded:
-    """What the ledger knows; nothing while there is no ledger."""
+    """What the ledger knows; nothing while there is no ledger yet."""
     if settings.ledger_file and not settings.ledger_file.exists():
+        check_never_was(settings.job, settings.ledger_file)
         return Recorded()
     return history(settings.job, [digits], told.append)[digits]
 

@@ -324,7 +324,10 @@ _KILLED_SENDING = message(
 
 
 def judge(settings: ServeSettings, month: str, by: str) -> None:
-    """Have a month judged as it is now; where that is on already, it goes on until what it judged is what stands."""
+    """Have a month judged as it is now; where that is on already, it goes on until what it judged is what stands.
+
+    `by` "": nobody asked for it.
+    """
     with contextlib.suppress(Overtaken):
         begin(settings, "judge", by, month)
 
@@ -333,7 +336,7 @@ def judge_if_due(settings: ServeSettings, ended: Work) -> None:
     """Have a month judged whose sending has ended without a result."""
     month = months.find(settings.folder, ended.month) if ended.kind == "send" and ended.month else None
     if month and month.judged < month.version:
-        judge(settings, month.id, ended.by)
+        judge(settings, month.id, "")
 
 
 def resume(settings: ServeSettings) -> None:

@@ -5,11 +5,17 @@ The ledger knows what this program issued. What was issued by hand, or before th
 
 import numpy as np
 
-from pipeline.model.message import Message, message
+from pipeline.model.message import N_, Message, message
 from pipeline.model.places import on_sheet
 from pipeline.model.quoting import quoted
 from pipeline.model.table import Mask, Table
 from pipeline.rules.rows import Rows
+
+#: What is told. Whoever asks before such rows are sent says it once more.
+SAID = N_(
+    "{place}: the column {column} says of rows that are to be sent that they have a voucher already (rows: {count}, the first of them row"
+    " {row}). The ledger has no such voucher: where it is one of the same charge, take the row out, or it is issued twice"
+)
 
 
 def told_as_issued(rows: Rows, ready: Mask, table: Table) -> tuple[Message, ...]:
@@ -20,8 +26,7 @@ def told_as_issued(rows: Rows, ready: Mask, table: Table) -> tuple[Message, ...]
             found.setdefault((rows.file[at], rows.sheet[at], heading), {})[int(rows.row[at])] = None
     return tuple(
         message(
-            "{place}: the column {column} says of rows that are to be sent that they have a voucher already (rows: {count}, the first of them row"
-            " {row}). The ledger has no such voucher: where it is one of the same charge, take the row out, or it is issued twice",
+            SAID,
             place=on_sheet(file, sheet),
             column=quoted(heading),
             row=next(iter(lines)),

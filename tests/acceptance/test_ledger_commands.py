@@ -680,6 +680,8 @@ def test_no_second_ledger_is_begun_by_itself_where_one_lay(
         assert refused.code == 2
         assert "disk/o.ledger: there is no ledger any more, though one lay there" in refused.err
         assert "mount its disk, then run again" in refused.err
+        checked = desk.voucher("check", *run[1:6], *ISSUE[4:])
+        assert (checked.code, "there is no ledger any more" in checked.err) == (2, True)
         assert [*(desk.folder / "disk").iterdir()] == []
         (desk.folder / "disk").rmdir()
         (desk.folder / "unmounted").rename(desk.folder / "disk")

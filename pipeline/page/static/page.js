@@ -277,16 +277,26 @@
   const cellsOf = (part) => [...part.querySelectorAll("[data-row][data-column]")];
   const partOf = (row) => document.querySelector(`[data-part][data-of="${row}"]`);
 
+  const sent = new Map(); // by row: its last save, answered or not
+
+  /** Send cells of one row once what was sent of it before is answered: that is what is seen in them then. */
+  async function post(cells, row, before) {
+    const body = new URLSearchParams(partOf(row).dataset.place);
+    const said = cells.map((cell) => [cell, cell.value]);
+    for (const [cell, value] of said) cell.dataset.saving = value;
+    await before;
+    for (const [cell, value] of said) {
+      body.append(cell.name, value);
+      body.append(seenOf(cell).name, seenOf(cell).value);
+    }
+    await askedJson(cells[0].form.action, { method: "POST", body });
+    for (const [cell, value] of said) seenOf(cell).value = value;
+  }
+
   /** Save cells of one row, and show the row as it is judged then; those that could not be saved say why. */
   async function save(cells) {
     const [{ form, dataset }] = cells;
     const { row } = dataset;
-    const body = new URLSearchParams(partOf(row).dataset.place);
-    for (const cell of cells) {
-      cell.dataset.saving = cell.value;
-      body.append(cell.name, cell.value);
-      body.append(seenOf(cell).name, seenOf(cell).value);
-    }
     const wished = new Map(cells.map((cell) => [cell.dataset.column, cell.value]));
     const tickets = new Set([partOf(row).dataset.ticket, wished.get("ticket_no")]);
     const told = form.querySelector(".saving");
@@ -294,15 +304,19 @@
     told.classList.remove("bad");
     ours += 1;
     let refused = null;
+    const mine = post(cells, row, sent.get(row));
+    const answered = mine.catch(() => {});
+    sent.set(row, answered);
     try {
       try {
-        await askedJson(form.action, { method: "POST", body });
+        await mine;
       } catch (problem) {
         if (problem.status !== 409) throw problem;
         refused = problem; // what stands now takes its place
       }
       const now = await judged(row);
-      replace(row, now.html);
+      if (!refused && sent.get(row) !== answered) return; // what was sent after it shows all of the row
+      replace(row, now.html, Boolean(refused));
       if (refused) explain(row, wished, refused.message);
       tell(refused ? refused.message : now.told);
       for (const other of document.querySelectorAll("[data-part]")) {
@@ -345,11 +359,17 @@
     }
   }
 
-  /** Put a row in its place, with what is being typed into it, and the focus where it was. */
-  function replace(row, html) {
+  /** Put a row in its place, with what was typed into it, and the focus where it was; while somebody types, only where that is `pressing`. */
+  function replace(row, html, pressing = false) {
     const part = partOf(row);
-    const typed = cellsOf(part).filter(isChanged).map((cell) => [cell.dataset.column, cell.value]);
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    if (!pressing && focused?.dataset.column && isChanged(focused)) {
+      const last = sent.get(row);
+      const left = () => sent.get(row) === last && replace(row, html); // else that save shows the row
+      focused.addEventListener("blur", left, { once: true });
+      return;
+    }
+    const typed = cellsOf(part).filter(isChanged).map((cell) => [cell.dataset.column, cell.value]);
     const holder = document.createElement(part.localName === "tbody" ? "table" : "div");
     holder.innerHTML = html; // a part of a page of ours, escaped as every other
     const now = holder.querySelector("[data-part]");

@@ -440,6 +440,62 @@ def test_a_cell_of_several_lines_is_left_as_it_is_by_whoever_corrects_another(
 
 
 @pytest.mark.slow
+def test_a_cell_that_is_corrected_again_before_the_first_answer_says_what_was_typed_last(
+    desk: Desk, browsing: Browsing
+) -> None:
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
+        one.come_in(page.logged_in("peter"))
+        month = judged(page.logged_in("peter"), SAMPLE)
+        one.go(f"{month}/rows?status=failing")
+        one.driver.execute_script(_ANSWERED_LATE)
+        one.type(NUMBER, "9992437021111" + Keys.TAB)
+        one.type(NUMBER, TICKET + Keys.TAB)
+        one.until(lambda: one.status(5) == "ready")
+        assert (one.one(NUMBER).get_attribute("value"), one.all(".why.bad")) == (TICKET, [])
+        kept = month_corrections.corrections(page.folder, month.rsplit("/")[-1])
+        assert [(one.column, one.value) for one in kept] == [("ticket_no", TICKET)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed_by_then", [6, len(TICKET)])
+def test_a_row_that_is_shown_anew_leaves_what_is_being_typed(
+    desk: Desk, browsing: Browsing, typed_by_then: int
+) -> None:
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
+        one.come_in(page.logged_in("peter"))
+        month = judged(page.logged_in("peter"), SAMPLE)
+        one.go(f"{month}/rows?status=failing")
+        one.driver.execute_script(_ANSWERED_LATE)
+        one.type(NUMBER, "9992437021111" + Keys.TAB)
+        one.type(NUMBER, TICKET[:typed_by_then])
+        one.until(
+            lambda: (
+                one.driver.execute_script("return document.getElementById('told').textContent")
+                == "Row 7: ready"
+            )
+        )
+        one.keys(*TICKET[typed_by_then:], Keys.TAB)
+        one.until(lambda: "peter changed it" in one.text and one.one(NUMBER).get_attribute("value") == TICKET)
+        one.until(
+            lambda: (
+                [kept.value for kept in month_corrections.corrections(page.folder, month.rsplit("/")[-1])]
+                == [TICKET]
+            )
+        )
+
+
+#: What is saved is answered later than somebody types.
+_ANSWERED_LATE = """
+const ask = window.fetch;
+window.fetch = async (address, given) => {
+  const answer = await ask(address, given);
+  if (given.method === "POST") await new Promise((done) => setTimeout(done, 1000));
+  return answer;
+};
+"""
+
+
+@pytest.mark.slow
 def test_a_correction_that_is_judged_late_says_so(desk: Desk, browsing: Browsing) -> None:
     with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
         one.come_in(page.logged_in("peter"))

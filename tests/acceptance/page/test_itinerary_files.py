@@ -204,6 +204,11 @@ def test_itinerary_files_are_weighed_with_statements_and_alone_are_a_collection(
     answer = brought(anna, mailed.archive(ZIPPED), page="/reconcile")
     assert counts(done(anna, answer)) == {"received": 1}
     assert answer.location.startswith("/itineraries/")
+    packed = mailed.archive()
+    with zipfile.ZipFile(packed, "a") as made:
+        made.write(listed, listed.name)
+    answer = brought(anna, packed, page="/reconcile")
+    assert "/ listed.csv: was not read. A statement, or tickets, in an archive" in done(anna, answer).said
     answer = brought(anna, mailed.picture(), page="/reconcile")
     assert (answer.status, "is neither a workbook" in answer.said) == (415, True)
     assert upload(anna, "/months", mailed.mails[GOOD]).status == 415, "no month is made of mails"

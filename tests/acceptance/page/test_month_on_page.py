@@ -230,6 +230,26 @@ def test_two_people_are_asked_where_the_profile_says_so(desk: Desk) -> None:
         assert totals(settled(amy, month)) == {"issued": 73, "invalid": 2, "ineligible": 5}
 
 
+@pytest.mark.slow
+def test_whoever_approves_or_sends_is_told_of_rows_that_may_have_their_voucher(desk: Desk) -> None:
+    (desk.folder / "two.toml").write_text(
+        (REPOSITORY / "sample_data" / "sandbox.toml").read_text() + "\n[approval]\npeople = 2\n"
+    )
+    tickets = write_workbook(desk.folder / "listed.xlsx", [{"发票号码": "25117000000123456789"}])
+    with serving(desk, *DEMONSTRATION[2:], "--profile", desk.folder / "two.toml", people=PEOPLE) as page:
+        peter, amy = page.logged_in("peter"), page.logged_in("amy")
+        month = judged(peter, tickets)
+        plan = digest(peter, month)
+        peter.submit(month, f"{month}/propose", digest=plan)
+        assert "or it is issued twice" in notices(amy.get(month)), "where she approves"
+        amy.submit(month, f"{month}/approve", digest=plan)
+        assert "or it is issued twice" in notices(amy.get(f"{month}/send"))
+
+
+def notices(page: Answer) -> str:
+    return " ".join(re.findall(r'<p class="notice warning">(.*?)</p>', page.text))
+
+
 # --- a carrier that takes its time -----------------------------------------------------------------
 
 SLOW = """[[fault]]
@@ -291,6 +311,11 @@ def test_a_stopped_month_says_what_was_not_sent_and_is_gone_on_with(
         sent(anna, month)
         desk.during(page.process, lambda: len(carrier.issued()) >= 2)
         assert peter.submit(month, f"{month}/stop").status == 403
+        again = page.logged_in("amy")
+        pressed = again.post(f"{month}/send", {"csrf": again.get(month).csrf, "digest": ""})
+        assert [(one.status, one.location) for one in (pressed, again.get(f"{month}/send"))] == [
+            (303, month)
+        ] * 2, "she sees it being sent"
         assert "stop" in actions(anna.get(month))
         path = f"{month}/rows/0"
         late = peter.submit(path, path, **{"cell.remarks": "x", "seen.remarks": ""})
@@ -301,7 +326,11 @@ def test_a_stopped_month_says_what_was_not_sent_and_is_gone_on_with(
         first = totals(stopped)
         assert first["issued"] == len(carrier.issued()) < 12
         assert first["not_sent"] == 12 - first["issued"]
-        assert "stopped by anna" in stopped.said
+        assert f"{first['not_sent']} rows were not sent: why stands beside each" in stopped.said
+        assert ("correct them" in stopped.said, "is sent next: judge again" in stopped.said) == (False, True)
+        assert "The run stopped early: interrupted" in stopped.said
+        for said in ("began to send the plan", "sending begun by anna", "stopped by anna"):
+            assert said in stopped.said
         told = desk.voucher("history", "9990000000001", "--ledger", page.ledger)
         for said in ("prepared by anna", "approved by anna", "begun by anna", "stopped by anna"):
             assert said in told.out

@@ -117,11 +117,17 @@ def test_a_plan_whose_sending_could_not_begin_is_judged_anew(desk: Desk, sandbox
         sent(anna, month)
         page_after = settled(anna, month, "sending")
         assert "on the command line" in page_after.said
+        assert "sending asked for by anna, and not begun" in page_after.said
+        assert "began to send the plan" not in page_after.said
         # What was looked at counts no more: it is judged anew by itself.
-        anna.until(month, lambda answer: state(answer) == "checked" and "issued" in str(totals(answer)))
+        by_itself = anna.until(
+            month, lambda answer: state(answer) == "checked" and "issued" in str(totals(answer))
+        )
+        assert "on the command line" in by_itself.said
         assert terminal.end().code == 0
         anna.submit(month, f"{month}/judge")
-        assert totals(settled(anna, month)) == {"already_issued": 8}
+        again = settled(anna, month)
+        assert (totals(again), "on the command line" in again.said) == ({"already_issued": 8}, False)
 
 
 @pytest.mark.slow
@@ -158,6 +164,37 @@ def test_a_month_without_workbooks_or_with_a_broken_ledger_says_so_and_is_judged
         page.ledger.unlink()
         anna.submit(month, f"{month}/judge")
         assert totals(settled(anna, month))["ready"] == 72
+
+
+@pytest.mark.slow
+def test_a_ledger_that_is_missing_is_told_on_every_page_and_is_no_sign_that_nothing_was_issued(
+    desk: Desk, sandbox: Callable[..., Any]
+) -> None:
+    tickets = fresh_tickets(desk, 3)
+    with (
+        sandbox(tickets, more=today()) as carrier,
+        serving(desk, *carrier_profile(desk, carrier.base_url), people=PEOPLE, sandbox=False) as page,
+    ):
+        anna = page.logged_in("anna")
+        month = judged(anna, tickets)
+        assert "None yet" in anna.get("/runs").said
+        assert anna.get("/tickets/9990000000001").status == 200
+        sent(anna, month)
+        settled(anna, month)
+        away = page.ledger.rename(desk.folder / "away")
+        for path in ("/unknown", "/tickets/9990000000001", "/itineraries", "/runs"):
+            told = anna.get(path)
+            assert (told.status, "there is no ledger, though one had this name" in told.said) == (
+                400,
+                True,
+            ), path
+        anna.submit(month, f"{month}/judge")
+        told = anna.until(month, lambda answer: 'role="alert"' in answer.text)
+        assert ("one had this name" in told.said, totals(told)) == (True, {})
+        assert "Say what the headings mean" not in told.said, "no fault of the file"
+        away.rename(page.ledger)
+        anna.submit(month, f"{month}/judge")
+        assert totals(settled(anna, month)) == {"already_issued": 3}
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from pipeline.ledger import (
     attempts,
     clock,
     epochs,
+    first_ledger,
     gaps,
     last_run_witness,
     ledger_path,
@@ -27,7 +28,7 @@ from pipeline.ledger import (
 from pipeline.ledger.clock import local_text, utc_now
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.ledger_file import LedgerFile, as_problem
-from pipeline.ledger.lock import Named
+from pipeline.ledger.lock import LastRun, Named
 from pipeline.ledger.session import OpenLedger, file_to_write
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
@@ -420,6 +421,42 @@ def test_the_ledger_that_is_looked_at_is_the_named_one_or_the_carriers(tmp_path:
     named, own = made(tmp_path / "a.ledger"), made(ledger_path.default_path(OWNER))
     assert looked(job(named)) == id_of(named)
     assert looked(job()) == id_of(own)
+
+
+@pytest.mark.parametrize(
+    ("left_behind", "cure"), [(True, "Put it back, or restore its backup"), (False, "mount its disk")]
+)
+def test_a_ledger_that_is_missing_though_one_lay_there_is_not_taken_for_one_that_never_was(
+    tmp_path: Path, left_behind: bool, cure: str
+) -> None:
+    path = made(tmp_path / "disk" / "a.ledger", ran=True)
+    moved = path if left_behind else path.parent
+    away = moved.rename(tmp_path / "away")
+    with pytest.raises(InputProblem, match=cure):
+        looked(job(path))
+    assert looked(job(tmp_path / "another.ledger")) is None
+    away.rename(moved)
+    assert looked(job(path)) == id_of(path)
+
+
+def test_where_another_ledger_is_asked_for_the_one_that_lay_there_is_not_waited_for(tmp_path: Path) -> None:
+    path = made(tmp_path / "disk" / "a.ledger", ran=True)
+    path.parent.rename(tmp_path / "away")
+    assert looked(job(path, new_ledger=True)) is None
+
+
+def test_a_ledger_that_its_first_run_makes_meanwhile_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.ledger"
+    asked = first_ledger.noted_run
+
+    def meanwhile(ledger: Path) -> LastRun | None:
+        made(path, ran=True)
+        return asked(ledger)
+
+    monkeypatch.setattr(first_ledger, "noted_run", meanwhile)
+    assert looked(job(path)) is None
 
 
 def test_without_a_carrier_a_named_ledger_is_looked_at_whosever_it_is(tmp_path: Path) -> None:

@@ -44,8 +44,9 @@ def reconciliation_path(task: Task) -> Path:
     if first is None:
         return free_path(Path("reconciliation.xlsx"))
     folder, name = (first, first.resolve().name) if first.is_dir() else (first.parent, first.name)
-    stem = name.removesuffix(".xlsx").removesuffix(".result").removesuffix(".reconciliation")
-    return free_path(folder / f"{Path(stem).stem}.reconciliation.xlsx")
+    stem = name if first.is_dir() else Path(name).stem
+    stem = stem.removesuffix(".result").removesuffix(".reconciliation")
+    return free_path(folder / f"{stem}.reconciliation.xlsx")
 
 
 def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Path) -> Reconciled:

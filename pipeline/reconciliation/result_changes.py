@@ -6,8 +6,10 @@ from pipeline.model.result import RunResult
 
 #: Row statuses after which a workbook has nothing more to come by itself.
 _SETTLED_STATUSES = frozenset({"issued", "already_issued", "repeated", "invalid", "ineligible", "rejected"})
-#: Reasons that a day, or an answer of the carrier's in the profile, takes away.
-_PASSING = frozenset({"date_in_future", "code_not_configured", "amount_over_limit", "not_a_carrier_ticket"})
+#: Reasons that a day, an answer of the carrier's in the profile, an outcome that is settled, or a file of buyers takes away.
+_PASSING = frozenset(
+    {"date_in_future", "code_not_configured", "amount_over_limit", "not_a_carrier_ticket", "voucher_conflict", "unknown_buyer"}
+)  # fmt: skip
 
 
 def fates(result: RunResult) -> str:

@@ -22,6 +22,7 @@ from pipeline.itinerary_files.mailbox import NewMails, fetch_new_mails, mailbox_
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.run_people import people_of
 from pipeline.model.errors import InputProblem
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.itinerary_file import FoundFile
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import Note, message
@@ -80,10 +81,14 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
         ledger.note_people(number, people_of("collect", job))
         run = Run("collect", job, ledger, number, job.secrets or _NO_KEYS, watch)
         watch.note(message("Archive: {folder}", folder=str(folder)))
-        with files_of(job, asked) as (found, mails):
-            weighed = weigh_files(run, asked.by, checked_files(run, found, folder, roots), roots)
-            if mails:
-                mails.dealt_with()
+        try:
+            with files_of(job, asked) as (found, mails):
+                weighed = weigh_files(run, asked.by, checked_files(run, found, folder, roots), roots)
+                if mails:
+                    mails.dealt_with()
+        except InputProblem:  # such as a path that is not there: the run has ended, and was not killed
+            ledger.end(number, ExitCode.WRONG_USAGE)
+            raise
         said = replace(
             _collection(run, weighed, period), archive=str(folder), remaining=mails.remaining if mails else 0
         )

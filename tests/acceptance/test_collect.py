@@ -380,6 +380,7 @@ def test_wrong_usage_is_told_and_changes_nothing(desk: Desk, arguments: tuple[st
     ran = desk.voucher("collect", *arguments, "--profile", "carrier.toml", "--ledger", "a.ledger")
     assert (ran.code, said in ran.err) == (2, True), ran.err
     assert rows(desk, "SELECT count(*) FROM received_file") == [(0,)]
+    assert rows(desk, "SELECT count(*) FROM run WHERE ended_at IS NULL") == [(0,)], "none is taken for killed"
 
 
 def test_a_ledger_that_is_not_there_is_not_begun(desk: Desk) -> None:

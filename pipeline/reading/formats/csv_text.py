@@ -5,6 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise, starmap
 from typing import Any
 
 from pipeline.reading.formats.column_letters import column_letters
@@ -19,6 +20,8 @@ LONGEST_CELL = 32_767
 
 _SAID = re.compile(r"\s*\"?sep=(.)\"?\s*?(?:\r\n|\n|\r)")
 _TICKET = re.compile(r"\s*[0-9]{3}[- ]?[0-9]{10}\s*")
+_BEFORE_COMMA = re.compile(r"[^0-9]{0,4}[0-9]{1,3}(?:\.[0-9]{3})*")
+_AFTER_COMMA = re.compile(r"[0-9]{3}(?:\.[0-9]{1,2})?[^0-9]{0,4}|[0-9]{1,2}[^0-9]{0,4}")
 _SAMPLE_CHARACTERS = 100_000
 _SAMPLE_ROWS = 50
 
@@ -59,13 +62,19 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
 
 
 def _whole_lines(reader: Any, separator: str) -> Iterator[list[str]]:
-    """The rows. Raises Refusal for a cell with line breaks that holds rows of other tickets.
+    """The rows. Raises Refusal for a cell with line breaks that holds rows of other tickets, and for a number that its own comma parted.
 
     Two stray quotation marks, each in another line, make one cell of all that stands between them: those rows would be
     lost, and their passengers' data be printed on somebody's voucher as a remark. Texts of two lines are left alone.
+    An amount of 1,234.50 without quotation marks is two cells, of which the first would be the amount: its row is longer than the headings.
     """
-    before = 0
+    before = above = 0  # above: the width of what stands above the first ticket, its headings
+    tickets = False
     for number, row in enumerate(reader, start=1):
+        tickets = tickets or any(map(_TICKET.fullmatch, row))
+        above = above if tickets else max(above, len(row))
+        if above and len(row) > above and any(starmap(_is_parted, pairwise(row))):
+            raise Refusal("damaged", Seen.LINE, line=reader.line_num)
         if reader.line_num - before > 1:
             for at, cell in enumerate(row):
                 lines = (line.split(separator) for line in cell.splitlines()[1:])
@@ -81,6 +90,11 @@ def _whole_lines(reader: Any, separator: str) -> Iterator[list[str]]:
                     )
         before = reader.line_num
         yield row
+
+
+def _is_parted(cell: str, after: str) -> bool:
+    """Whether two cells may be one number: 1,234.50 or, as many countries write it, 617,25."""
+    return bool(_BEFORE_COMMA.fullmatch(cell) and _AFTER_COMMA.fullmatch(after))
 
 
 def _bounded(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -133,3 +133,23 @@ def test_the_row_of_a_damaged_text_is_named_by_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, '票号,金额\n"9991234567890"7,1\n'.encode("gb18030"))
     with pytest.raises(InputProblem, match="line 2"):
         read_sheets(path)
+
+
+@pytest.mark.parametrize("amount", ["1,234.50", "¥1,234", "617,25", "1.234,50"])
+@pytest.mark.parametrize("last", [[], ["note"]])
+def test_an_amount_that_its_own_comma_parts_is_refused_by_its_line(
+    tmp_path: Path, amount: str, last: list[str]
+) -> None:
+    head = ",".join(["ticket_no", "amount", *last])
+    lines = [
+        head,
+        f"9991234567890,617{',x' if last else ''}",
+        f"9991234567891,{amount}{',x' if last else ''}",
+    ]
+    with pytest.raises(InputProblem, match="do not fit together in line 3"):
+        read_sheets(written(tmp_path, "\n".join(lines).encode()))
+
+
+def test_a_row_that_is_longer_for_another_reason_is_read(tmp_path: Path) -> None:
+    text = "ticket_no,amount\n9991234567890,617.25,paid\n9991234567891,617.25,\n"
+    assert len(rows(written(tmp_path, text.encode()))) == 3

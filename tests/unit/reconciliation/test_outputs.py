@@ -86,6 +86,7 @@ def test_into_an_outbox_it_goes_by_the_month_or_the_day(desk: Desk, boxes: dict[
         ([], ["s.csv"], ["r.xlsx"], "s.reconciliation.xlsx"),
         ([], [], ["r.result.xlsx"], "r.reconciliation.xlsx"),
         (["a.reconciliation.xlsx"], [], [], "a.reconciliation.xlsx"),
+        (["2026.09.xlsx"], [], [], "2026.09.reconciliation.xlsx"),
         (["october"], [], [], "october/october.reconciliation.xlsx"),
         (["october/../october/."], [], [], "october/october.reconciliation.xlsx"),
     ],

@@ -78,3 +78,12 @@ def test_a_day_in_a_years_time_is_no_passing_reason_of_another_row(desk: Desk, t
     result = result_of(desk, table, secrets=None)
     assert unfinished(result)
     assert result.stopped is NOTHING
+
+
+def test_a_buyer_that_is_not_known_yet_may_come_with_a_file_of_buyers(desk: Desk, table_of: Tables) -> None:
+    buyers = [["buyer", "header_type", "header_name"], ["Acme", "individual", "Li Na"]]
+    row = dict.fromkeys(("header_type", "header_name", "tax_no", "phone", "email"), "")
+    row |= {"ticket_no": ticket(1), "buyer": "Somebody"}
+    result = result_of(desk, table_of([row], buyers), secrets=None)
+    assert "unknown_buyer" in [reason.code for reason in result.rows[0].reasons]
+    assert unfinished(result)

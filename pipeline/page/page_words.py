@@ -67,10 +67,10 @@ _HERE = {
     " statement, and give it to voucher reconcile again under its name":
         message("Of {files} not everything could be read, and what was not is not held and would be issued again; correct the statement, and"
                 " reconcile with it again under its name"),
-    "voucher reconcile was given no statement since the gap was found that was made after {since}; what the ledger lacks would be issued"
-    " again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE":
-        message("No statement was reconciled with since the gap was found that was made after {since}; what the ledger lacks would be issued"
-                " again. Bring the carrier's complete statement from then on under Reconcile"),
+    "voucher reconcile was given no statement since the gap was found that was made after {since} and lists anything; what the ledger lacks"
+    " would be issued again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE":
+        message("No statement was reconciled with since the gap was found that was made after {since} and lists anything; what the ledger"
+                " lacks would be issued again. Bring the carrier's complete statement from then on under Reconcile"),
     "Send nothing with it. Restore its backup, and settle what was issued since (`voucher help ledger`)":
         message("Send nothing with it. Whoever runs the server restores its backup, and settles what was issued since"),
     "the ledger refuses what would break its rules ({why}); look it over: voucher ledger check":

@@ -74,7 +74,7 @@ def _said_made(task: Task) -> datetime.datetime | None:
             "--statement-made goes with --statement: it is said of the statements that are named"
         )
     try:
-        made = datetime.datetime.fromisoformat(task.made) if re.search(r"\d[T ]\d", task.made) else None
+        made = datetime.datetime.fromisoformat(task.made) if re.match(r"20.*\d[T ]\d", task.made) else None
     except ValueError:
         made = None
     if made is None:

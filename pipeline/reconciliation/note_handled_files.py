@@ -55,7 +55,8 @@ def _taken(statement: Statement, gap_since: str) -> list[str]:
     unread = (
         len(statement.misread) > len(statement.set_aside) or statement.unread
     )  # those that are set aside hold
-    return [UNREAD] * bool(unread) + [EARLY] * (made < gap_since)
+    empty = not (statement.lines or statement.misread or statement.reversals)  # set aside is misread, too
+    return [UNREAD] * bool(unread) + [EARLY] * bool(gap_since and (empty or made < gap_since))
 
 
 def _name(path: Path) -> str:

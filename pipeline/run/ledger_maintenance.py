@@ -216,7 +216,7 @@ def _unseen(ledger: LedgerToChange, gap: Gap) -> Message:
         return NOTHING
     return message(
         "voucher reconcile was given no statement since the gap was found that was made after"
-        " {since}; what the ledger lacks would be issued again. Give it the carrier's complete"
+        " {since} and lists anything; what the ledger lacks would be issued again. Give it the carrier's complete"
         " statement from then on: voucher reconcile --statement FILE",
         since=local_text(gap.since),
     )

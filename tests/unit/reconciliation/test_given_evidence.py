@@ -93,7 +93,9 @@ def test_a_time_without_a_zone_is_the_carriers(desk: Desk, tmp_path: Path) -> No
     assert found.said_made == datetime.datetime(2026, 11, 2, 0, 30, tzinfo=datetime.UTC)
 
 
-@pytest.mark.parametrize("made", ["2026-11-01", "yesterday", "2026-11-01 25:00", "on 2026-11-01 09:30"])
+@pytest.mark.parametrize(
+    "made", ["2026-11-01", "yesterday", "2026-11-01 25:00", "on 2026-11-01 09:30", "0001-01-01T00:00"]
+)
 def test_what_is_no_time_is_refused(desk: Desk, made: str) -> None:
     task = desk.task(statements=(Path("s.csv"),), made=made)
     assert refused(task).startswith(f"--statement-made {made}: is not a time; write it like")

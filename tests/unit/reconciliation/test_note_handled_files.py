@@ -134,6 +134,11 @@ def test_a_statement_that_was_made_before_the_gap_can_not_show_what_it_is_about(
         f"{NAMED} {UNREAD}",
         f"{NAMED} {UNREAD} {EARLY}",
     ]
+    empty = replace(given[3], misread=())
+    said = replace(
+        said_of(desk), statements=(empty, replace(empty, sha256="9" * 64, lines=(line(1, "N-01"),)))
+    )
+    assert [row[5] for row in handled(desk, Inbox(), said=said)[-2:]] == [f"{NAMED} {EARLY}", NAMED]
 
 
 def test_a_ledger_that_takes_no_note_is_named(desk: Desk) -> None:

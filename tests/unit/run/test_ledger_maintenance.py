@@ -596,8 +596,8 @@ def test_what_the_ledger_refuses_is_told_by_its_name(path: Path) -> None:
 # --- gaps that are closed --------------------------------------------------------------------------
 
 NO_STATEMENT = (
-    "voucher reconcile was given no statement since the gap was found that was made after {since}; what the ledger"
-    " lacks would be issued again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE"
+    "voucher reconcile was given no statement since the gap was found that was made after {since} and lists anything;"
+    " what the ledger lacks would be issued again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE"
 )
 UNREAD_STATEMENT = (
     "voucher reconcile could not read all of {files}, and what it did not read is not held and would be issued again;"

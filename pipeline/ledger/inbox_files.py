@@ -15,7 +15,8 @@ class Handled:
     """What was last done with a file of this content.
 
     `fates` is a digest of what became of its rows; `unfinished` where they may come to another end. Of a statement `fates` says
-    how it was taken: `NAMED` and not from the inbox, some of it `UNREAD`, made too `EARLY` to show what an open gap is about, or without a line that could.
+    how it was taken: `NAMED` and not from the inbox, some of it `UNREAD`, made too `EARLY` to show what an open
+    gap is about, or without a line that could.
     """
 
     sha256: str

@@ -111,7 +111,7 @@ def reconciliation_steps(done: Reconciliation) -> list[Message]:
     counts["failures"] = len(result.columns.failed)
     # Where the ledger may lack something, a stop has no other cause.
     found = [said("lacking_do", lacking=done.lacking)] if done.lacking else stopped_lines(result)
-    if done.nothing_compared:
+    if done.nothing_compared and not any(of.reversals for of in done.statements):
         nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
         nothing = nothing if done.statements else "no_statement_do"
         found.append(said(nothing, period=period_text(done)))

@@ -113,3 +113,20 @@ def test_a_reversal_that_was_not_made_lets_nothing_be_issued_again(
         office.issue(book)
         assert len(carrier.issued()) == 4
         assert carrier.twice() == []
+
+
+def test_a_second_voucher_of_a_charge_stands_when_the_first_is_reversed(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    book = workbook(tickets(1))
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 0
+        (line,) = carrier.issued()
+        second = {**line, "number": f"28{line['number'][2:]}"}
+        assert office.reconcile("--statement", statement(office, "both.csv", [line, second])).code == 1
+        ran = office.reconcile("--statement", statement(office, "red.csv", [red(line)]))
+        assert f"its charges are not issued again, as {second['number']} stands for one of them" in ran.err
+        assert "Nothing was compared" not in ran.err
+        assert office.issue(book).code == 0
+        assert len(carrier.issued()) == 1

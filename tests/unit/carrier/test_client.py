@@ -406,7 +406,9 @@ def test_what_can_be_written_too_late_alone_is_not_written(
     def carry(door: socket.socket) -> None:
         line, _ = door.accept()
         time.sleep(handshake)
-        with secured(own).wrap_socket(line, server_side=True) as talk:
+        # Who gives up may reset the connection, too, which is as well nothing to read.
+        nothing = contextlib.suppress(ConnectionError)
+        with nothing, secured(own).wrap_socket(line, server_side=True) as talk:
             read.append(talk.recv(65536))
             if read[0]:
                 talk.sendall(http("200 OK", b"{}"))
@@ -427,4 +429,4 @@ def test_what_can_be_written_too_late_alone_is_not_written(
         reply = asyncio.run(posted(door.getsockname()[1]))
     late = NotSent(Message("it could not be written in time after it was claimed"), too_late=True)
     assert reply == (Answered(200, b"{}") if written else late)
-    assert bool(read[0]) is written
+    assert any(read) is written

@@ -1,6 +1,6 @@
 """Evidence weighed, and what it settles recorded in the ledger."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.ledger.read_ledger import ReadLedger
@@ -25,7 +25,7 @@ def settle(run: Run, evidence: Evidence) -> Decided:
     blue = {line.number for line in evidence.lines}
     before = record_reversals(ledger, run.number, evidence.reversals, evidence.by, blue)
     evidence, under_red = without_reversed(ledger, evidence)
-    answers, stale, after_all = usable(ledger, evidence.answers)
+    answers, stale = usable(ledger, evidence.answers)
     unsettled = ledger.unsettled()
     odd = evidence.set_aside if ledger.lacking() else ()
     weighed = replace(evidence, answers=tuple(answers), unclear=unclear(evidence.answers, stale))
@@ -33,11 +33,7 @@ def settle(run: Run, evidence: Evidence) -> Decided:
     decided = decide(unsettled, weighed, known)
     # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
     elsewhere = (line for line in decided.elsewhere if line.content not in evidence.passing)
-    shown = (
-        *elsewhere,
-        *(line for line in odd if line.identity not in known.held),
-        *_lines_of(ledger, after_all),
-    )
+    shown = (*elsewhere, *(line for line in odd if line.identity not in known.held))
     coded = [(line, wire_text(wire(line.charge, line.product))) for line in shown]
     # First, so that whatever is let go below is held already where the carrier has issued it.
     ledger.hold_elsewhere(run.number, coded, evidence.by)
@@ -85,16 +81,6 @@ def _in_ledger(
         {of: (one.number, one.at) for of, one in ledger.reversed_charges().items()},
         ledger.with_files() | evidence.filed,
     )
-
-
-def _lines_of(ledger: ReadLedger, answers: Sequence[Answer]) -> Iterator[StatementLine]:
-    """What answers say was issued, as the lines of a statement."""
-    said = {(answer.request_id, answer.attempt): answer for answer in answers}
-    for of in ledger.contents(said) if said else ():
-        answer = said[of.request_id, of.attempt]
-        for identity, _, amount in of.charges:
-            charge = identity.ticket_no, identity.charge, identity.product, amount
-            yield StatementLine(of.voucher, answer.number, *charge, None, of.header_name, answer.place, "")
 
 
 def _given_to_others(answers: Sequence[Answer], usable: Sequence[Answer]) -> dict[str, Fact]:

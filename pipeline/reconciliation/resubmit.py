@@ -11,6 +11,7 @@ from pipeline.model.result import RunResult
 from pipeline.model.result_values import UnknownAttempt
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.inbox import Batch
+from pipeline.reconciliation.usable_answers import is_denied
 from pipeline.submission.batch import judged, submitted
 from pipeline.submission.sending_run import Run
 
@@ -62,6 +63,19 @@ def _unclear(ledger: ReadLedger, evidence: Evidence) -> dict[str, Message]:
             number=one.number,
         )
         for of, one in ledger.reversed_charges().items()
+    }
+    denied = [
+        (one.request_id, one.attempt)
+        for one in evidence.answers
+        if (known := ledger.known(one.request_id, one.attempt)) and is_denied(one, known)
+    ]
+    found |= {
+        identity.ticket_no: message(
+            "an answer says that a voucher of ticket {ticket_no} was issued, which was settled as not issued; see first which is right",
+            ticket_no=identity.ticket_no,
+        )
+        for of in (ledger.contents(denied) if denied else ())
+        for identity, _, _ in of.charges
     }
     lines: tuple[Misread | Reversal, ...] = (*evidence.misread, *evidence.reversals)
     return found | {

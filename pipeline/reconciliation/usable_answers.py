@@ -21,11 +21,9 @@ _STATES = {
 }
 
 
-def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble], list[Answer]]:
-    """The answers that say all that a settlement needs, about attempts that are unknown; what is wrong with others; and those of
-    them that say issued of an attempt that was settled as not issued, so that its charges would be sent again.
-    """
-    usable, troubles, after_all = [], [], []
+def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
+    """The answers that say all that a settlement needs, about attempts that are unknown; and what is wrong with others."""
+    usable, troubles = [], []
     for answer in answers:
         known = ledger.known(answer.request_id, answer.attempt)
         if known and known.epoch != answer.ledger_id:
@@ -36,19 +34,14 @@ def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer],
             )
             troubles.append(Trouble("stale", answer.place, problem))
         elif known and known.state != "unknown":
-            if (
-                (known.state, answer.state) == ("not_sent", "issued")
-                and known.entry
-                and not _objection(answer, known)
-            ):
+            if is_denied(answer, known):
                 problem = message(
-                    "{attempt} is not unknown any more: it is not issued ({entry}), though the answer says issued. Its charges are held from"
-                    " now on, so that they are not issued again. If the answer is right: voucher ledger withdraw {entry}, then give it again",
+                    "{attempt} is not unknown any more: it is not issued ({entry}); the answer changes nothing. If it was issued after all,"
+                    " withdraw that before more is sent (voucher ledger withdraw {entry}), and give the answer again",
                     attempt=attempt_name(answer),
                     entry=known.entry,
                 )
-                troubles.append(Trouble("contradiction", answer.place, problem))
-                after_all.append(answer)
+                troubles.append(Trouble("stale", answer.place, problem))
             elif not _says_the_same(answer, known):
                 state = (
                     message("issued as {number}", number=known.number)
@@ -67,7 +60,15 @@ def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer],
             troubles.append(was_withdrawn(answer.place, answer, entry))
         else:
             usable.append(answer)
-    return usable, troubles, after_all
+    return usable, troubles
+
+
+def is_denied(answer: Answer, known: Known) -> bool:
+    """Whether an answer says issued of an attempt that evidence has settled as not issued, so that its charges may be sent again."""
+    return (
+        answer.state == "issued" and known.state == "not_sent" and bool(known.entry)
+        and known.epoch == answer.ledger_id
+    )  # fmt: skip
 
 
 def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset[tuple[str, int]]:

@@ -153,6 +153,18 @@ def test_tickets_of_which_something_is_not_clear_are_not_sent_by_themselves(
         assert f"the statement has a line about ticket {ticket(at + 1)} that can't be read" in found[at][1]
 
 
+def test_nor_is_what_was_settled_as_not_issued_while_an_answer_says_that_it_was(
+    desk: Desk, table_of: Tables
+) -> None:
+    about = desk.doubt(1)
+    desk.settle(desk.answer(about, "not issued"))
+    evidence = replace(NO_EVIDENCE, answers=(desk.answer(about, "issued", "N-01"),))
+    table = table_of(rows(1, 2, header_name="Other Co.", voucher="itinerary"))
+    (found,) = told(tried(desk, table, evidence=evidence, sandbox=True))
+    assert [status for status, _ in found] == ["not_sent", "issued"]
+    assert f"an answer says that a voucher of ticket {ticket(1)} was issued" in found[0][1]
+
+
 def test_a_ledger_whose_reversals_can_not_be_read_is_named(desk: Desk) -> None:
     run = desk.run_of(desk.job(secrets=KEYS))
     desk.ledger._connection.execute("ALTER TABLE reversal RENAME TO lost")

@@ -8,7 +8,7 @@ import pytest
 from pipeline.ledger import withdrawals
 from pipeline.model.message import Message
 from pipeline.model.outcome import Outcome
-from tests.unit.reconciliation.desk import Desk, line, problems, statement, ticket
+from tests.unit.reconciliation.desk import Desk, line, problems, statement
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,12 @@ def test_an_answer_about_what_is_settled_already_changes_nothing(desk: Desk) -> 
         desk.sent(4, Outcome("rejected", "carrier_rejected")),
     ]
     others = [
-        desk.answer(issued, "issued", "N-02"), desk.answer(issued, "not issued"), desk.answer(refused, "issued"),
+        desk.answer(issued, "issued", "N-02"), desk.answer(issued, "not issued"),
         desk.answer(sent[0], "issued", "N-03"), desk.answer(sent[1], "not issued"), desk.answer(issued, "perhaps"),
     ]  # fmt: skip
     states = [
         "issued as N-01",
         "issued as N-01",
-        "not issued",
         "issued as N-03",
         "refused by the carrier",
         "issued as N-01",
@@ -86,18 +85,15 @@ def test_an_answer_about_another_history_s_attempt_is_told_and_settles_nothing(d
     assert desk.states() == [("unknown", "")]
 
 
-def test_what_was_said_not_to_be_issued_is_held_when_somebody_says_it_was(desk: Desk) -> None:
+def test_an_answer_issued_after_not_issued_names_what_to_withdraw_and_then_settles(desk: Desk) -> None:
     about = desk.doubt(1)
     desk.settle(desk.answer(about, "not issued"))
     after_all = desk.answer(about, "issued", "N-01", evidence="letter")
     ((code, _, told),) = problems(desk.settle(after_all))
-    assert code == "contradiction"
-    assert "it is not issued (S1), though the answer says issued. Its charges are held from now on" in told
-    (held,) = desk.ledger.holdings([ticket(1)]).held.values()
-    assert (held.state, held.number, held.elsewhere) == ("issued", "N-01", True)
-    # As it says: what was wrong is withdrawn, and the answer is given again.
+    assert code == "stale"
+    assert "it is not issued (S1); the answer changes nothing" in told
+    assert "(voucher ledger withdraw S1), and give the answer again" in told
+    assert desk.states() == [("not_sent", "")]
     withdrawals.withdraw(desk.ledger._connection, "S1", withdrawn_by="Li", why="misheard")
     desk.settle(after_all)
     assert desk.states() == [("issued", "N-01")]
-    (held,) = desk.ledger.holdings([ticket(1)]).held.values()
-    assert (held.number, held.elsewhere) == ("N-01", False)

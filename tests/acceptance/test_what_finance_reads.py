@@ -232,7 +232,7 @@ def test_a_row_that_says_another_address_than_its_buyer_is_told_with_both_cells(
 
 #: What stays as it is in Chinese: names of files, sheets, people and commands, codes, and what is typed.
 STAYS = re.compile(
-    r"(?:not )?[\w.-]+\.(?:csv|xlsx|ledger)|(?:voucher )?(?:issue|reconcile|ledger reverse)|--[a-z-]+|\[\w+\]|statement(?= 第)|^(?:not )?issued$|\w+(?= ×)|× \w+|R[0-9a-f]{19}"
+    r"(?:not )?[\w.-]+\.(?:csv|xlsx|ledger)|(?:voucher )?(?:issue|reconcile|ledger (?:reverse|withdraw S[0-9]))|--[a-z-]+|\[\w+\]|statement(?= 第)|^(?:not )?issued$|\w+(?= ×)|× \w+|R[0-9a-f]{19}"
     r"|Acme Trading Co\.|Li Na|ZHANG/WEI MR|Tickets|Unknown|Failures|Buyers|Differing|Not (?:ours|covered|on statement)|To issue|Rows|CNY|ACME|Wang"
     r"|“(?:not )?issued”|[\w.+-]+@[\w.]+|[0-9a-f]{32}|CC-1|/\S+|voucher(?=:)|settle_after_hours|UTC|Asia/Shanghai|http://127[.0-9:]+|AGENCY|telephone|abc|maybe"
 )

@@ -95,7 +95,7 @@ def test_a_gap_is_marked_and_closed_in_chinese(desk: Any) -> None:
     assert marked.code == 0
     assert "核清之前不会发送任何内容" in marked.err
     refused = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", *ZH)
-    assert (refused.code, "之后生成的账单；台账所缺的内容会重复开具" in refused.err) == (2, True)
+    assert (refused.code, "之后生成且列有内容的账单；台账所缺的内容会重复开具" in refused.err) == (2, True)
     assert "如仍要关闭，请加 --yes" in refused.err
     closed = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", "--yes", *ZH)
     assert closed.code == 0

@@ -65,10 +65,8 @@ def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer],
 
 def is_denied(answer: Answer, known: Known) -> bool:
     """Whether an answer says issued of an attempt that evidence has settled as not issued, so that its charges may be sent again."""
-    return (
-        answer.state == "issued" and known.state == "not_sent" and bool(known.entry)
-        and known.epoch == answer.ledger_id
-    )  # fmt: skip
+    standing = known.state == "not_sent" and known.epoch == answer.ledger_id and bool(known.entry)
+    return standing and answer.state == "issued"
 
 
 def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset[tuple[str, int]]:

@@ -36,6 +36,9 @@ _CURES = {
         "{file}: {detail}; take that quotation mark and the one that ends the cell out in a text editor, or write each twice within"
         " quotation marks, and run it again"
     ),
+    "parted": N_(
+        "{file}: {detail}; put that amount in quotation marks in a text editor, or write it like 1234.50, and run it again"
+    ),
     "encoding": N_(
         "{file}: is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and nothing that is known in it tells whether it is"
         " GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx"

@@ -74,7 +74,7 @@ def _whole_lines(reader: Any, separator: str) -> Iterator[list[str]]:
         tickets = tickets or any(map(_TICKET.fullmatch, row))
         above = above if tickets else max(above, len(row))
         if above and len(row) > above and any(starmap(_is_parted, pairwise(row))):
-            raise Refusal("damaged", Seen.LINE, line=reader.line_num)
+            raise Refusal("parted", Seen.PARTED, line=reader.line_num)
         if reader.line_num - before > 1:
             for at, cell in enumerate(row):
                 lines = (line.split(separator) for line in cell.splitlines()[1:])

@@ -44,6 +44,9 @@ class Seen(StrEnum):
     SWALLOWED = N_(
         "a quotation mark makes lines {line} to {last} one cell, {cell}, with other tickets' rows in it"
     )
+    PARTED = N_(
+        "line {line} has more cells than the headings, and two of them may be one amount that its own comma parted"
+    )
     CELL_AT = N_("a cell of it is in row {row}, column {column}")
     CELL_CALLED = N_("a cell of it is called {name}")
     DIVIDED = N_("its values are divided by comments or the like, which no spreadsheet program writes")

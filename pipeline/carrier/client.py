@@ -81,7 +81,7 @@ class Client:
             request = self._made(path)
             connection = self._spare.take() if self._spare else None
             if connection is None:
-                connection = await connect(self._connections, request, self._profile)
+                connection = await connect(self._connections, request, self._profile, self._spare)
         except Exception as error:  # noqa: BLE001 - whatever it was, there is nothing that the request could have left over
             # Never str() or repr() of the error: one of a proxy holds headers.
             return NotSent(_plain_name(error)), HeldConnection()
@@ -128,7 +128,10 @@ async def _read(protocol: AnswerProtocol) -> Reply:
 
 
 async def connect(
-    connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
+    connections: aiohttp.BaseConnector,
+    request: aiohttp.ClientRequest,
+    profile: Profile,
+    spare: SpareConnections | None = None,
 ) -> Connection:
     """A connection for a request, one that was kept or a new one; what came with it is read. A kept one that is not as it was is passed
     over.
@@ -138,7 +141,8 @@ async def connect(
     patience = _patience(profile.submission.connect_timeout_seconds)
     while True:
         try:
-            connection = await connections.connect(request, [], patience)
+            connection = spare.take_kept() if spare else None
+            connection = connection or await connections.connect(request, [], patience)
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError from error
         try:
@@ -237,7 +241,11 @@ async def _connected(profile: Profile, base_url: str, api_key: str, proxy: str) 
         # None is used twice without keepalive, and aiohttp tells a proxy who asks.
         alone = connections.force_close or proxy
         spare = None if alone else SpareConnections(profile.submission.keepalive_seconds)
-        yield Client(connections, profile, made, spare)
+        try:
+            yield Client(connections, profile, made, spare)
+        finally:
+            if spare is not None:
+                spare.close()
 
 
 async def _can_post() -> bool:

@@ -66,33 +66,45 @@ class HeldConnection:
 
 
 class SpareConnections:
-    """Connections for the requests that leave in the turn of the event loop in which they are given back; aiohttp keeps the others.
-
-    As a rule one leaves at once, and for aiohttp to keep its connection and to look for it again would cost time with each request.
-    """
+    """Connections that further requests may have. For aiohttp to keep one and to look for it again would cost time with each request."""
 
     def __init__(self, keepalive_seconds: float) -> None:
         self._keepalive = keepalive_seconds
-        self._spare: list[tuple[Connection, float]] = []  # each with the time since when
+        self._fresh: list[tuple[Connection, float]] = []  # of this turn of the event loop; each with the time since when
+        self._kept: list[tuple[Connection, float]] = []  # of earlier ones
 
     def put(self, connection: Connection) -> None:
-        """Have a connection for whoever takes one in this turn."""
-        if not self._spare:
-            asyncio.get_running_loop().call_soon(self._give_to_aiohttp)
-        self._spare.append((connection, time.monotonic()))
+        """Have a connection for whoever takes one."""
+        if not self._fresh:
+            asyncio.get_running_loop().call_soon(self._keep)
+        self._fresh.append((connection, time.monotonic()))
 
     def take(self) -> Connection | None:
-        """One that was given back in this turn and can be used again, None where there is none. A machine may stand still for any time."""
-        while self._spare:
-            connection, since = self._spare.pop()
+        """One that was given back in this turn and can be used again, None where there is none."""
+        return self._usable(self._fresh)
+
+    def take_kept(self) -> Connection | None:
+        """One that was given back earlier, over which something may have come that the event loop has not read yet."""
+        return self._usable(self._kept)
+
+    def close(self) -> None:
+        """End them."""
+        self._keep()
+        while self._kept:
+            self._kept.pop()[0].close()
+
+    def _keep(self) -> None:
+        self._kept += self._fresh
+        self._fresh.clear()
+
+    def _usable(self, spare: list[tuple[Connection, float]]) -> Connection | None:
+        while spare:
+            connection, since = spare.pop()
+            # A machine may stand still for any time.
             if is_quiet(connection) and time.monotonic() - since <= self._keepalive:
                 return connection
             connection.close()
         return None
-
-    def _give_to_aiohttp(self) -> None:
-        while self._spare:
-            self._spare.pop()[0].release()
 
 
 def is_quiet(connection: Connection) -> bool:
@@ -124,7 +136,7 @@ def connector(profile: Profile) -> aiohttp.TCPConnector:
     if submission.keepalive_seconds > 0:
         until = {"keepalive_timeout": submission.keepalive_seconds}
     connections = aiohttp.TCPConnector(
-        limit=submission.concurrency,
+        limit=0,  # no more are in use than requests are in flight, and held than outcomes are on their way to disk
         ssl=verify,
         socket_factory=lambda address: _Socket(*address[:3]),
         **until,

@@ -9,8 +9,7 @@ dies; nothing else ends it in good order, for what is in flight has to be record
 
 Over the channel go pickled values: the ledger's `Named` first, then parts of groups; and for the last part of each group, which is
 committed with it, one `Written` back. What has come of a group is written while the rest is still coming up, all that is there at once, as
-each set of changes costs something by itself. A `sending` that is likely to come is written before the rest of its group, while that is
-still being made out; what did not come is not committed.
+each set of changes costs something by itself.
 """
 
 import contextlib
@@ -29,7 +28,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from pipeline.ledger import attempt_changes, opening
-from pipeline.ledger.attempt_changes import Acknowledged, Plain, Sending
+from pipeline.ledger.attempt_changes import Acknowledged, Plain
 from pipeline.ledger.lock import Lock, Named
 from pipeline.model.errors import LedgerProblem, Stop
 from pipeline.model.message import Message, message, system_error
@@ -47,13 +46,10 @@ _SETTINGS = {
 
 
 class Part(NamedTuple):
-    """Changes of a group; `last`: those that come next are of another group; `likely`: the attempts whose `sending` is expected in that
-    one.
-    """
+    """Changes of a group; `last`: those that come next are of another group."""
 
     changes: Sequence[Plain]
     last: bool
-    likely: Sequence[int] = ()
 
 
 class Written(NamedTuple):
@@ -124,13 +120,10 @@ def serve(channel: socket.socket, connect: Callable[[Path], apsw.Connection]) ->
             return
         channel.sendall(packed(Written()))
         for come in itertools.chain([parts], said):
-            for changes, last, likely in come:
+            for changes, last in come:
                 committer.add(changes)
                 if last:
                     channel.sendall(packed(committer.written()))
-                    if likely:
-                        _make_way()
-                        committer.expect(likely)
             committer.write()
 
 
@@ -143,23 +136,6 @@ def _said(channel: socket.socket) -> Iterator[list[Any]]:
             yield values
 
 
-def _make_way() -> None:
-    """Leave the processor where the sending process wakes, which would else wait there until this one has nothing to do.
-
-    On a machine with few processors Linux wakes it where it ran last, or where this one runs, and sees only milliseconds later that another
-    is idle.
-    """
-    # Where another system knows no such thing, or /proc may not be read, it waits.
-    with contextlib.suppress(OSError, AttributeError):
-        its = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-        allowed = os.sched_getaffinity(0)
-        if others := allowed - {
-            int(its[36])
-        }:  # field 39 of proc(5), of which the second ends with the bracket
-            os.sched_setaffinity(0, others)
-            os.sched_setaffinity(0, allowed)
-
-
 class _Committer:
     """One ledger's connection, the group that is being written, and whether it could be written so far."""
 
@@ -168,7 +144,6 @@ class _Committer:
         self._named = named
         self._group: list[Plain] = []
         self._in = 0  # so many of them are in the transaction
-        self._likely: set[int] = set()  # attempts whose `sending` is in it, and has not come yet
         self._begun = False  # a transaction, for this group
         self._fits = True  # it could be written as sets, as far as it is there
         self._failure: Message | None = None
@@ -177,15 +152,10 @@ class _Committer:
         """Take a part of a group."""
         self._group += changes
 
-    def expect(self, attempt_ids: Sequence[int]) -> None:
-        """Write the `sending` of attempts before it has come: it is likely to be of the group that comes next."""
-        self._likely = {*attempt_ids}
-        self._put([Sending(each).plain() for each in attempt_ids])
-
     def write(self) -> None:
         """Write what has come of the group."""
         come, self._in = self._group[self._in :], len(self._group)
-        self._put([change for change in come if not self._is_in(change)] if self._likely else come)
+        self._put(come)
 
     def written(self) -> Written:
         """Commit the group, and tell what became of it."""
@@ -198,14 +168,6 @@ class _Committer:
                 # A failed COMMIT may or may not have reached the disk; the next start reads which.
                 self._fail(error)
         return Written(self._failure)
-
-    def _is_in(self, change: Plain) -> bool:
-        """Whether a change that has come is in the transaction already; once, for another like it is for the ledger to refuse."""
-        kind, attempt_id, *_ = change
-        if kind != "sending" or attempt_id not in self._likely:
-            return False
-        self._likely.remove(attempt_id)
-        return True
 
     def _put(self, changes: Sequence[Plain]) -> None:
         """Into the transaction. After a failure nothing more is written: the next start reads what reached the disk."""
@@ -222,10 +184,6 @@ class _Committer:
             self._connection.execute("BEGIN IMMEDIATE")
             self._begun = self._fits = True
 
-    def _anew(self) -> None:
-        self._connection.execute("ROLLBACK")
-        self._connection.execute("BEGIN IMMEDIATE")
-
     def _committed(self, group: Sequence[Plain]) -> Written:
         if gone := self._named.gone:
             raise LedgerProblem(
@@ -234,13 +192,10 @@ class _Committer:
                 path=str(self._named.path),
                 why=gone,
             )
-        if self._likely:  # and did not come
-            self._likely.clear()
-            self._anew()
-            self._fits = attempt_changes.write_as_sets(self._connection, group)
         results = None
         if not self._fits:
-            self._anew()
+            self._connection.execute("ROLLBACK")
+            self._connection.execute("BEGIN IMMEDIATE")
             results = attempt_changes.write_alone(self._connection, group)
         begun = time.monotonic()
         self._connection.execute("COMMIT")

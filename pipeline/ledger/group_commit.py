@@ -14,7 +14,6 @@ itself is waited for.
 
 import asyncio
 import contextlib
-import itertools
 import socket
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -37,6 +36,7 @@ from pipeline.pickled_values import PIECE, packed, taken
 
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request, half until it has left
 _SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
+_LATER = 0.05  # seconds, by when outcomes go to disk that no request goes there with
 _TOGETHER = 16  # changes that cross to the process at once while a slow disk's group comes up, which it writes meanwhile
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
@@ -75,7 +75,8 @@ class Writer:
         self._waiting: list[_Waiting] = []  # of the next group
         self._written = 0  # so many of them the process has already
         self._requests = 0  # of them, those that a request waits for
-        self._likely: deque[int] = deque()  # attempts whose `sending` comes next, as it seems
+        self._outcomes = False  # whether any wait that nobody has seen to
+        self._hurried = False  # whether they go without a request
         self._meanwhile: Callable[[], None] = lambda: None
         self._handed_over: deque[_Group] = deque()  # that the process has said nothing of yet
         self._untold = 0  # groups that are with the process, or are being spilled
@@ -92,13 +93,6 @@ class Writer:
         channel.setblocking(False)
         self._loop.add_reader(channel, self._heard)
 
-    def expect(self, attempt_id: int) -> None:
-        """The `sending` of an attempt is likely to be handed in: after that of those which were named before, as answers come in.
-
-        On a slow disk it is written while it is made out what those answers mean, and committed only if it was handed in with that.
-        """
-        self._likely.append(attempt_id)
-
     def meanwhile(self, work: Callable[[], None]) -> None:
         """Do this work, which nobody waits for, whenever a group has been handed over: while it goes to disk."""
         self._meanwhile = work
@@ -108,15 +102,27 @@ class Writer:
 
         Its problem is a LedgerProblem if it can't be put there; then nothing may be sent on the strength of it.
         """
-        done: asyncio.Future[Acknowledged] = self._loop.create_future()
-        self._waiting.append((change, done))
-        self._requests += not isinstance(change, Ended)
-        if isinstance(change, Sending) and self._likely and self._likely[0] == change.attempt_id:
-            self._likely.popleft()
+        return self.commit_together(change)[0]
+
+    def commit_together(self, *changes: Change) -> "list[asyncio.Future[Acknowledged]]":
+        """As `commit`, of changes for which one request waits: they go to disk in one group."""
+        done: list[asyncio.Future[Acknowledged]] = [self._loop.create_future() for _ in changes]
+        self._waiting += zip(changes, done, strict=True)
         if self._slow and len(self._waiting) - self._written >= _TOGETHER:
             self._write(last=False)
-        self._look()
+        if not isinstance(changes[0], Ended):
+            self._requests += 1
+            self._look()
+        elif not self._outcomes:
+            self._outcomes = True
+            self._loop.call_later(_LATER, self.soon)
         return done
+
+    def soon(self) -> None:
+        """Do not wait for requests with what they came to."""
+        self._outcomes = False
+        self._hurried = bool(self._waiting)
+        self._look()
 
     @property
     def failed(self) -> bool:
@@ -126,7 +132,7 @@ class Writer:
     async def settled(self) -> None:
         """Wait until everything that was handed in is on disk or spilled."""
         self._idle.clear()
-        self._look()
+        self.soon()
         await self._idle.wait()
 
     def close(self) -> None:
@@ -154,9 +160,9 @@ class Writer:
     def _look_again(self, seen: int, until: float) -> None:
         """Hand over what is waiting, or on a slow disk wait for more while more keep coming, until a time at most."""
         self._looking = False
-        if self._untold or not self._waiting:
+        if self._untold or not (self._requests or self._hurried):
             self._write(last=False)
-            if not self._untold:
+            if not (self._untold or self._waiting):
                 self._idle.set()
         elif len(self._waiting) > seen and self._loop.time() < until:
             self._write(last=False)
@@ -171,6 +177,7 @@ class Writer:
         self._write(last=True)
         group, self._waiting = self._waiting, []
         self._written = self._requests = 0
+        self._hurried = False
         self._untold += 1
         self._loop.call_soon(self._meanwhile)
         if self._failure:
@@ -180,11 +187,7 @@ class Writer:
 
     def _write(self, *, last: bool) -> None:
         """Let the process have what it has not yet, to be written while more comes up."""
-        likely: Sequence[int] = ()
-        if last and self._slow:
-            answers = sum(isinstance(change, GotAnswer) for change, _ in self._waiting)
-            likely = [*itertools.islice(self._likely, answers)]
-        part = Part([change.plain() for change, _ in self._waiting[self._written :]], last, likely)
+        part = Part([change.plain() for change, _ in self._waiting[self._written :]], last)
         if (part.changes or last) and not self._failure:
             self._unsaid += packed(part)
             self._written = len(self._waiting)

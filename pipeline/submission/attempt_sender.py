@@ -4,6 +4,7 @@ The order is the promise. Whoever calls has `sending` on disk; the raw answer is
 is used again only when the outcome is on disk, too.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ _SHORTEST_LOOK, _LONGEST_LOOK = 0.25, 5.0  # seconds
 class Commits(Protocol):
     """What puts changes into the ledger."""
 
-    def commit(self, change: Change) -> Awaitable[Acknowledged]:
+    def commit(self, change: Change) -> "asyncio.Future[Acknowledged]":
         """Done when the change is on disk; its problem is a LedgerProblem if it can't be put there."""
 
 
@@ -43,6 +44,7 @@ class Leaving:
     body: bytes = field(repr=False)
     doubted: bool
     send_by: float | None = None
+    claimed: Awaitable[Acknowledged] | None = None  # done when its `sending` is on disk
 
 
 @dataclass(slots=True)
@@ -51,7 +53,7 @@ class Try:
 
     number: int
     outcome: Outcome
-    recorded: Awaitable[Acknowledged] | None = None
+    recorded: "asyncio.Future[Acknowledged] | None" = None
     connection: HeldConnection = field(default_factory=HeldConnection)
     undecided: tuple[Leaving, Reply] | None = None  # see `AttemptSender.decided`
 
@@ -72,8 +74,8 @@ class AttemptSender:
         self._accepted = False  # whether the service has taken our key and its address is right
         self._slowest = 0.0  # seconds, of the answers so far
 
-    async def send(self, one: Leaving) -> Try:
-        """Send, record the answer, interpret it, and hand in the outcome to be recorded."""
+    async def send(self, one: Leaving, record: Callable[[GotAnswer], Awaitable[Acknowledged]]) -> Try:
+        """Send, `record` the answer, interpret it, and hand in the outcome to be recorded."""
         begun = time.monotonic()
         reply, connection = await self.halt.answer_to(
             self.client, PATHS[one.asked.voucher], one.body, one.send_by
@@ -81,7 +83,7 @@ class AttemptSender:
         took = time.monotonic() - begun
         if isinstance(reply, Answered):
             try:
-                await self.writer.commit(GotAnswer(one.attempt_id, self.concealed.answer(reply)))
+                await record(GotAnswer(one.attempt_id, self.concealed.answer(reply)))
             except LedgerProblem as problem:  # the writer has spilled it
                 self.halt.stop(problem.message)
         outcome = self._outcome(reply, one)
@@ -125,9 +127,15 @@ class AttemptSender:
         """Wait until an outcome is on disk, as the ledger takes it; False where none was handed in."""
         if last.recorded is None:
             return False
+        await asyncio.wait([last.recorded])
+        self.taken(last, last.recorded)
+        return True
+
+    def taken(self, last: Try, recorded: "asyncio.Future[Acknowledged]") -> None:
+        """An outcome that was handed in is on disk, as the ledger takes it, or spilled."""
         taken = None
         try:
-            taken = await last.recorded
+            taken = recorded.result()
         except LedgerProblem as problem:  # the writer has spilled it
             self.halt.stop(problem.message)
         last.recorded = None
@@ -136,4 +144,3 @@ class AttemptSender:
             last.connection.recorded(taken)
             last.outcome = taken or last.outcome
             self.watch(last.outcome)
-        return True

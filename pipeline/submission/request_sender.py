@@ -3,21 +3,27 @@
 The order is the promise. `sending` is on disk before the first byte leaves (what follows is `attempt_sender`'s); only what provably reached
 nobody is tried again, as a new attempt with a `sending` of its own; and when the ledger fails, the carrier refuses us, or attempts fail in
 a row, no further request leaves.
+
+A request waits for the disk once. The next one's `sending` goes there with its answer, and it leaves when it is known what the answer
+means: no more are in doubt after a crash than there may be in flight. The outcome goes there with the answer after that; until then the
+ledger would make it out again from the answer.
 """
 
 import asyncio
 import contextlib
+import functools
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import cast
 
 from pipeline.carrier.client import Client
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import request_body
 from pipeline.carrier.key_redaction import Concealed
-from pipeline.ledger.attempt_changes import Again, Ended, Sending
+from pipeline.ledger.attempt_changes import Acknowledged, Again, Ended, GotAnswer, Sending
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.model.errors import LedgerProblem
@@ -72,6 +78,7 @@ class RequestSender:
         self._ready: deque[_Ready] = deque()
         self._results: dict[int, Result] = {}
         self._states: Counter[str] = Counter()
+        self._numbers: set[str] = set()  # of vouchers
         self._undecided: list[_Sent] = []
         self._uncounted: list[_Sent] = []  # what they came to is on disk, and nobody has been told
 
@@ -87,6 +94,7 @@ class RequestSender:
             for _ in range(min(self.profile.submission.concurrency, len(attempts))):
                 lanes.create_task(self._lane())
                 await self._replied.wait()
+        await self.writer.settled()
         undecided, self._undecided = self._undecided, []
         for attempt, last in undecided:
             await self._over((attempt, self._decided(last)))
@@ -95,22 +103,47 @@ class RequestSender:
         return [self._results[attempt.attempt_id] for attempt in attempts]
 
     async def _lane(self) -> None:
-        """Requests one after another; what one came to and the next one's `sending` go to disk together, in that order."""
-        before: _Sent | None = None
-        while ready := self._next():
+        """Requests one after another."""
+        claimed: list[_Ready] = []  # the next one, where its `sending` went to disk with the answer before it
+        record = functools.partial(self._record, claimed)
+        while ready := claimed.pop() if claimed else self._next():
             attempt, one = ready
-            last = await self._tried(attempt, one, before)
+            last = await self._tried(attempt, one, record)
             self._replied.set()  # whatever it came to: the others need not wait for its retries
             tries = 1
-            while may_be_tried_again(last.outcome, tries) and await self._planned_again(
-                attempt, one, last, tries
-            ):
-                last = await self._tried(attempt, one)
+            while may_be_tried_again(last.outcome, tries):
+                self._ready.extendleft(claimed)  # nor what is claimed already
+                claimed.clear()
+                if not await self._planned_again(attempt, one, last, tries):
+                    break
+                last = await self._tried(attempt, one, record)
                 tries += 1
-            before = (attempt, last) if last.undecided is None else None
-            if before is None:
+            if last.undecided is not None:
                 self._undecided.append((attempt, last))
-        await self._over(before)
+            elif self._is_new(last.outcome) and claimed and last.recorded:
+                last.recorded.add_done_callback(functools.partial(self._recorded, (attempt, last)))
+            else:
+                await self._over((attempt, last))
+
+    def _record(self, claimed: list[_Ready], answer: GotAnswer) -> Awaitable[Acknowledged]:
+        """Put an answer on disk, and with it the `sending` of a request that was made ahead, where it is likely to leave at once."""
+        # After another status than 200 a request is tried again after a pause, or none may follow.
+        usual = answer.answer.http_status == HTTPStatus.OK and self._replied.is_set()
+        if usual and self._ready and not self._pace and not self.halt.stopping:
+            claimed.append(self._ready.popleft())
+            _, one = claimed[0]
+            if one.claimed is None:
+                recorded, one.claimed = self.writer.commit_together(answer, Sending(one.attempt_id))
+                return recorded
+        return self.writer.commit(answer)
+
+    def _is_new(self, outcome: Outcome) -> bool:
+        """Whether no other request of this run has the number of this one; else what the ledger makes of it is waited for."""
+        if outcome.state != "issued":
+            return True
+        before = len(self._numbers)
+        self._numbers.add(outcome.number)
+        return len(self._numbers) > before
 
     def _next(self) -> _Ready | None:
         if not self._ready and self._made < len(self._planned):
@@ -126,8 +159,6 @@ class RequestSender:
         one = Leaving(attempt.attempt_id, attempt.attempt, request.asked, body, doubted)
         self._ready.append((attempt, one))
         self._made += 1
-        if not self._pace:  # else it may be long until it leaves
-            self.writer.expect(attempt.attempt_id)
 
     def _make_ahead(self) -> None:
         """Make as many as leave together, at most."""
@@ -137,6 +168,7 @@ class RequestSender:
 
     async def _planned_again(self, attempt: Attempt, one: Leaving, last: Try, tries: int) -> bool:
         """Plan a request anew that reached nobody, after a pause; False where the run stops meanwhile."""
+        self.writer.soon()
         if await self._attempts.recorded(last):
             self.ended(attempt.request, last.number, last.outcome)
         await self.halt.pause(pause(tries, last.outcome.retry_after))
@@ -147,29 +179,26 @@ class RequestSender:
                 self.halt.stop(problem.message)
             else:
                 one.attempt_id, one.number = cast("tuple[int, int]", again)
+                one.claimed = None
         return not self.halt.stopping
 
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self.halt.reason)
 
-    async def _tried(self, attempt: Attempt, one: Leaving, before: _Sent | None = None) -> Try:
+    async def _tried(
+        self, attempt: Attempt, one: Leaving, record: Callable[[GotAnswer], Awaitable[Acknowledged]]
+    ) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
-        if self.halt.stopping:
-            await self._over(before)
-            return Try(one.number, self._stopped())
-        if self._pace:
-            await self._over(before)  # it may be long until this one leaves
-            before = None
-            await self.halt.pause(self._pace.turn(time.monotonic()))
-        claimed = False
-        if not self.halt.stopping:
-            try:
-                await self.writer.commit(Sending(one.attempt_id))
-                claimed = True
-            except LedgerProblem as problem:
-                self.halt.stop(problem.message)
-        await self._over(before)  # which went to disk with it, so that its connection is free
-        if not claimed:
+        if one.claimed is None:
+            if self._pace and not self.halt.stopping:
+                await self.halt.pause(self._pace.turn(time.monotonic()))
+            if self.halt.stopping:
+                return Try(one.number, self._stopped())
+            one.claimed = self.writer.commit(Sending(one.attempt_id))
+        try:
+            await one.claimed
+        except LedgerProblem as problem:
+            self.halt.stop(problem.message)
             outcome = self._stopped()
             self.ended(attempt.request, one.number, outcome)
             return Try(one.number, outcome)
@@ -178,7 +207,7 @@ class RequestSender:
         if self.halt.stopping:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
             return Try(one.number, outcome, self.writer.commit(Ended(one.attempt_id, outcome)))
-        return await self._attempts.send(one)
+        return await self._attempts.send(one, record)
 
     def _decided(self, last: Try) -> Try:
         """A refusal judged again when every other answer of this run is in."""
@@ -187,15 +216,26 @@ class RequestSender:
             self.halt.stop(without_names(last.outcome.detail), anew=True)
         return last
 
-    async def _over(self, sent: _Sent | None) -> None:
-        """Wait until what a request came to is on disk. It is counted and told soon: once for all whose outcomes went there together."""
-        if sent is not None:
-            attempt, last = sent
-            if await self._attempts.recorded(last):
-                self.ended(attempt.request, last.number, last.outcome)
-            if not self._uncounted:
-                asyncio.get_running_loop().call_later(_SOON, self._tell)
-            self._uncounted.append(sent)
+    async def _over(self, sent: _Sent) -> None:
+        """Wait until what a request came to is on disk."""
+        attempt, last = sent
+        self.writer.soon()
+        if await self._attempts.recorded(last):
+            self.ended(attempt.request, last.number, last.outcome)
+        self._count(sent)
+
+    def _recorded(self, sent: _Sent, recorded: "asyncio.Future[Acknowledged]") -> None:
+        """What a request came to is on disk."""
+        attempt, last = sent
+        self._attempts.taken(last, recorded)
+        self.ended(attempt.request, last.number, last.outcome)
+        self._count(sent)
+
+    def _count(self, sent: _Sent) -> None:
+        """It is counted and told soon: once for all whose outcomes went to disk together."""
+        if not self._uncounted:
+            asyncio.get_running_loop().call_later(_SOON, self._tell)
+        self._uncounted.append(sent)
 
     def _tell(self) -> None:
         """Count, and tell how far it is. Called by the event loop alone: a failure to tell must not keep anybody from the results."""

@@ -118,7 +118,7 @@ class SharedSender:
         one = Leaving(
             claimed.attempt_id, claimed.attempt, claimed.asked, claimed.body, claimed.doubted, claimed.send_by
         )
-        last = await self._attempts.send(one)
+        last = await self._attempts.send(one, self.writer.commit)
         if last.undecided is None and may_be_tried_again(last.outcome, claimed.tries):
             self.writer.commit(Again(claimed.attempt_id, pause(claimed.tries, last.outcome.retry_after)))
         return last

@@ -296,7 +296,7 @@ def test_two_halves_are_with_the_process_at_once_and_each_is_told_what_became_of
                 while len(parts) < len(ids):  # nobody has told it yet what became of the first
                     came += its.recv(1 << 16)
                     parts += taken(came)
-                assert parts == [([("sending", attempt_id)], True, ()) for attempt_id in ids]
+                assert parts == [([("sending", attempt_id)], True) for attempt_id in ids]
                 its.sendall(packed(Written()) * committed)
             await asyncio.wait(done)
             return [each.exception() for each in done]
@@ -382,69 +382,10 @@ def on_disk(book: Any) -> set[int]:
         return {each for (each,) in other.execute("SELECT attempt_id FROM attempt WHERE state = 'sending'")}
 
 
-def test_a_sending_that_is_likely_is_written_before_it_comes_and_committed_with_its_group(
-    book: Any, committer: Any, fare: Any, together: list[list[Any]]
-) -> None:
-    one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4))))
-    committer.expect([one, two])
-    assert (together, on_disk(book)) == ([[one, two]], set())
-    committer.add([Sending(two).plain()])
-    committer.write()
-    assert sent(committer, one, three).results is None
-    assert (together, on_disk(book)) == ([[one, two], [three]], {one, two, three})
-
-
-def test_a_sending_that_was_likely_and_did_not_come_is_not_committed(
-    book: Any, committer: Any, fare: Any, together: list[list[Any]]
-) -> None:
-    one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4))))
-    committer.expect([one, two])
-    assert sent(committer, three, one).results is None
-    assert on_disk(book) == {one, three}
-    assert sent(committer, two).results is None  # it comes with another group
-    assert on_disk(book) == {one, two, three}
-    assert together == [[one, two], [three], [three, one], [two]]
-
-
-def test_a_refused_change_beside_a_likely_sending_that_did_not_come_is_refused_alone(
-    book: Any, committer: Any, fare: Any
-) -> None:
-    one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
-    committer.expect([one])
-    refused, taken_ = sent(committer, 99, two).results
-    assert ("attempt 99" in str(refused), taken_, on_disk(book)) == (True, None, {two})
-
-
-@pytest.mark.parametrize("likely", [True, False])
-def test_a_sending_that_comes_twice_is_refused_the_second_time_though_it_was_likely(
-    book: Any, committer: Any, fare: Any, likely: bool
-) -> None:
+def test_a_sending_that_comes_twice_is_refused_the_second_time(book: Any, committer: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
-    committer.expect([attempt.attempt_id] if likely else [])
     first, second = sent(committer, attempt.attempt_id, attempt.attempt_id).results
     assert (first, "an attempt can't change" in str(second)) == (None, True)
-
-
-def test_a_likely_sending_that_is_refused_and_did_not_come_holds_no_other_up(
-    book: Any, committer: Any, fare: Any
-) -> None:
-    held, same, other = (a.attempt_id for a in book.plan(fare(1), fare(1, remarks="again"), fare(2)))
-    sent(committer, held)
-    committer.expect([same])
-    assert sent(committer, other).results is None  # written as a set
-    assert on_disk(book) == {held, other}
-
-
-def test_a_likely_sending_whose_charge_is_held_until_then_is_written_in_its_turn(
-    book: Any, committer: Any, fare: Any
-) -> None:
-    held, same = (attempt.attempt_id for attempt in book.plan(fare(1), fare(1, remarks="again")))
-    sent(committer, held)
-    committer.expect([same])
-    not_sent = Ended(held, Outcome("not_sent", "carrier_unreachable"))
-    committer.add([not_sent.plain()])
-    assert sent(committer, same).results == [not_sent.outcome, None]
-    assert book.states() == {held: "not_sent", same: "sending"}
 
 
 def test_a_ledger_that_fails_before_a_group_has_come_takes_nothing_of_it(
@@ -457,77 +398,8 @@ def test_a_ledger_that_fails_before_a_group_has_come_takes_nothing_of_it(
 
     with monkeypatch.context() as patch:
         patch.setattr(commit_process.attempt_changes, "write_as_sets", full)
-        committer.expect([one])
+        committer.add([Sending(one).plain()])
+        committer.write()
     failure = sent(committer, two).failure
     assert "can't be written" in str(failure)
     assert (on_disk(book), book.connection.in_transaction) == (set(), False)
-
-
-@pytest.mark.parametrize("comes", [True, False])
-def test_what_is_likely_goes_with_the_last_part_of_a_group_and_is_written_at_once(
-    book: Any, fare: Any, together: list[list[Any]], comes: bool
-) -> None:
-    one_, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
-    ours, its = socket.socketpair()
-    ours.settimeout(10)
-    process = threading.Thread(target=commit_process.serve, args=(its, opening.open_beside))
-    process.start()
-    try:
-        ours.sendall(packed(Named(book.path)) + packed(Part([Sending(one_).plain()], True, [two])))
-        assert [Written(*one(ours)).failure for _ in range(2)] == [None, None]
-        deadline = time.monotonic() + 10
-        while together != [[one_], [two]]:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        assert on_disk(book) == {one_}
-        if comes:
-            ours.sendall(packed(Part([Sending(two).plain()], last=True)))
-            assert Written(*one(ours)).results is None
-    finally:
-        ours.close()
-        process.join(20)
-    assert on_disk(book) == {one_, two} if comes else {one_}
-
-
-@pytest.mark.parametrize("allowed", [True, False], ids=["moves", "may not move"])
-@pytest.mark.parametrize("likely", [True, False])
-def test_the_processor_of_whoever_was_told_is_left_where_there_is_more_to_write(
-    book: Any,
-    fare: Any,
-    together: list[list[Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    likely: bool,
-    allowed: bool,
-) -> None:
-    one_, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
-    every, its = os.sched_getaffinity(0), 7_000  # the field is the last one that is looked for: 39 of proc(5)
-    moved: list[Any] = []
-
-    def move(pid: int, processors: set[int]) -> None:
-        told = bool(ours.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
-        moved.append((pid, processors, told))
-        if not allowed:
-            raise PermissionError
-
-    stat = " ".join(["4711", "(a ) b)", "S", *map(str, range(4, 39)), str(its), "0"])
-    read, of_parent = Path.read_text, f"/proc/{os.getppid()}/stat"
-    monkeypatch.setattr(Path, "read_text", lambda path: stat if str(path) == of_parent else read(path))
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*every, its})
-    monkeypatch.setattr(os, "sched_setaffinity", move)
-    ours, theirs = socket.socketpair()
-    ours.settimeout(10)
-    process = threading.Thread(target=commit_process.serve, args=(theirs, opening.open_beside))
-    process.start()
-    try:
-        ours.sendall(packed(Named(book.path)))
-        assert Written(*one(ours)).failure is None
-        ours.sendall(packed(Part([Sending(one_).plain()], True, [two] if likely else [])))
-        deadline = time.monotonic() + 10
-        while together != [[one_], [two]][: 1 + likely]:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        assert Written(*one(ours)).failure is None
-    finally:
-        ours.close()
-        process.join(20)
-    assert moved == [(0, every, True), (0, {*every, its}, True)][: likely * (1 + allowed)]

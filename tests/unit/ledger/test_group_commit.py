@@ -1,6 +1,7 @@
 """Group commit, and what is left when the ledger's file fails."""
 
 import asyncio
+import contextlib
 import errno
 import json
 import socket
@@ -11,6 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
+import pipeline.ledger.group_commit
 from pipeline.ledger import attempts as records
 from pipeline.ledger import opening
 from pipeline.ledger.attempt_changes import (
@@ -176,7 +178,7 @@ def test_a_slow_disks_group_is_handed_over_while_it_comes_up(
             writer._took(commit_seconds)
             writer._took(commit_seconds)
             done = [writer.commit(Sending(number)) for number in range(40)]
-            found = [(len(changes), last) for changes, last, _ in taken(bytearray(its.recv(1 << 16)))]
+            found = [(len(changes), last) for changes, last in taken(bytearray(its.recv(1 << 16)))]
             its.sendall(packed(Written()) * sum(last for _, last in found))
             assert await asyncio.gather(*done) == [None] * 40
             return found
@@ -185,35 +187,83 @@ def test_a_slow_disks_group_is_handed_over_while_it_comes_up(
         assert asyncio.run(asyncio.wait_for(run(spill), 14)) == parts
 
 
-@pytest.mark.parametrize(
-    ("commit_seconds", "in_flight", "likely"),
-    [(60.0, 4, [2, 3]), (0.0, 8, [])],
-    ids=["slow disk", "fast disk"],
-)
-def test_on_a_slow_disk_it_is_told_with_answers_which_attempts_are_likely_to_be_sent_next(
-    tmp_path: Path, commit_seconds: float, in_flight: int, likely: list[int]
-) -> None:
-    """As many as there are answers, of those that were named and are not handed in yet; 50 is tried again."""
+def groups(its: socket.socket) -> list[tuple[list[tuple[str, int]], bool]]:
+    """What has been said to the process: of each part the changes, and whether it is the last of its group."""
+    with contextlib.suppress(BlockingIOError):
+        return [
+            ([(kind, attempt_id) for kind, attempt_id, *_ in changes], last)
+            for changes, last in taken(bytearray(its.recv(1 << 16, socket.MSG_DONTWAIT)))
+        ]
+    return []
+
+
+def test_changes_for_which_one_request_waits_go_to_disk_in_one_group(tmp_path: Path) -> None:
+    """On a fast disk a half of four is handed over: with the second request's changes, and with all of them."""
     (tmp_path / "named").touch()
     ours, its = socket.socketpair()
     its.sendall(packed(Written()))
-    changes = [Sending(1), Sending(50), *(GotAnswer(number, Answered(200, b"")) for number in (97, 98))]
+    answer = Answered(200, b"")
 
-    async def run(spill: Spill) -> list[int]:
-        async with group_commit(ours, Named(tmp_path / "named"), spill, in_flight) as writer:
-            writer._took(commit_seconds)
-            writer._took(commit_seconds)
-            for number in (1, 2, 3, 4):
-                writer.expect(number)
-            done = [*map(writer.commit, changes)]
-            ((_, last, told),) = taken(bytearray(its.recv(1 << 16)))
+    async def run(spill: Spill) -> None:
+        async with group_commit(ours, Named(tmp_path / "named"), spill, 4) as writer:
+            one = writer.commit_together(GotAnswer(1, answer), Sending(3))
+            assert groups(its) == []
+            two = writer.commit_together(GotAnswer(2, answer), Sending(4))
+            assert groups(its) == [([("answered", 1), ("sending", 3), ("answered", 2), ("sending", 4)], True)]
+            its.sendall(packed(Written(results=[None, LedgerProblem("refused"), None, None])))
+            told = await asyncio.gather(*one, *two, return_exceptions=True)
+            assert [str(each) for each in told] == ["None", "refused", "None", "None"]
+
+    with its, Spill(tmp_path / "spill", "", 4) as spill:
+        asyncio.run(asyncio.wait_for(run(spill), 14))
+
+
+_LATER = 0.4  # seconds
+
+
+@pytest.mark.parametrize("way", ["request", "soon", "settled", "alone"])
+def test_an_outcome_goes_to_disk_with_a_request_or_soon_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(pipeline.ledger.group_commit, "_LATER", _LATER)
+    (tmp_path / "named").touch()
+    ours, its = socket.socketpair()
+    its.sendall(packed(Written()))
+    outcome = Outcome("issued", number="7")
+
+    async def run(spill: Spill) -> None:
+        async with group_commit(ours, Named(tmp_path / "named"), spill, 4) as writer:
+            done = writer.commit(Ended(1, outcome))
+            await asyncio.sleep(_LATER / 8)
+            assert groups(its) == []  # nobody waits for it
+            expected = [("ended", 1)]
+            if way == "request":
+                writer.commit(Sending(2))
+                expected.append(("sending", 2))
+            elif way == "soon":
+                writer.soon()
+            waiting = asyncio.create_task(writer.settled()) if way == "settled" else None
+            await asyncio.sleep(2 * _LATER if way == "alone" else _LATER / 8)
+            assert groups(its) == [(expected, True)]
             its.sendall(packed(Written()))
-            await asyncio.gather(*done)
-            assert last
-            return [*told]
+            assert await done == outcome
+            if waiting:
+                await waiting
+            # So it is with the next, too, and with what waits when a group is on disk.
+            writer.commit(Sending(3))
+            await asyncio.sleep(_LATER / 8)
+            assert groups(its) == [([("sending", 3)], True)]
+            done = writer.commit(Ended(4, outcome))
+            its.sendall(packed(Written()))
+            await asyncio.sleep(_LATER / 8)
+            assert groups(its) == [([("ended", 4)], False)]  # it is written, and not committed
+            await asyncio.sleep(_LATER)
+            assert groups(its) == [([], True)]
+            its.sendall(packed(Written()))
+            assert await done == outcome
 
-    with its, Spill(tmp_path / "spill", "", in_flight) as spill:
-        assert asyncio.run(asyncio.wait_for(run(spill), 14)) == likely
+    with its, Spill(tmp_path / "spill", "", 4) as spill:
+        asyncio.run(asyncio.wait_for(run(spill), 14))
 
 
 def test_what_nobody_waits_for_is_done_when_what_is_waiting_was_handed_over(tmp_path: Path) -> None:
@@ -233,7 +283,7 @@ def test_what_nobody_waits_for_is_done_when_what_is_waiting_was_handed_over(tmp_
             two = writer.commit(Sending(2))
             assert not came  # whoever hands over goes on first
             await asyncio.sleep(0)
-            assert [last for _, last, _ in taken(bytearray(came[0]))] == [False, True]
+            assert [last for _, last in taken(bytearray(came[0]))] == [False, True]
             its.sendall(packed(Written()))
             await asyncio.gather(one, two)
 

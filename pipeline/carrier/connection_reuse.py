@@ -70,7 +70,9 @@ class SpareConnections:
 
     def __init__(self, keepalive_seconds: float) -> None:
         self._keepalive = keepalive_seconds
-        self._fresh: list[tuple[Connection, float]] = []  # of this turn of the event loop; each with the time since when
+        self._fresh: list[
+            tuple[Connection, float]
+        ] = []  # of this turn of the event loop; each with the time since when
         self._kept: list[tuple[Connection, float]] = []  # of earlier ones
 
     def put(self, connection: Connection) -> None:

@@ -189,16 +189,20 @@ class RequestSender:
         self, attempt: Attempt, one: Leaving, record: Callable[[GotAnswer], Awaitable[Acknowledged]]
     ) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
-        if one.claimed is None:
-            if self._pace and not self.halt.stopping:
-                await self.halt.pause(self._pace.turn(time.monotonic()))
-            if self.halt.stopping:
-                return Try(one.number, self._stopped())
-            one.claimed = self.writer.commit(Sending(one.attempt_id))
+        if one.claimed is None and self.halt.stopping:
+            return Try(one.number, self._stopped())
+        if self._pace:
+            await self.halt.pause(self._pace.turn(time.monotonic()))
+        claimed = False
         try:
-            await one.claimed
+            if one.claimed is None and not self.halt.stopping:
+                one.claimed = self.writer.commit(Sending(one.attempt_id))
+            if one.claimed is not None:
+                await one.claimed
+                claimed = True
         except LedgerProblem as problem:
             self.halt.stop(problem.message)
+        if not claimed:
             outcome = self._stopped()
             self.ended(attempt.request, one.number, outcome)
             return Try(one.number, outcome)

@@ -588,7 +588,9 @@ def test_after_an_answer_that_made_no_sense_the_connection_is_not_used_again(ben
     ]
     first, second, third, fourth = used
     assert first == second
-    assert len({second, third, fourth}) == 3  # of the third nobody knew yet what it came to, as far as the disk has it
+    assert (
+        len({second, third, fourth}) == 3
+    )  # of the third nobody knew yet what it came to, as far as the disk has it
 
 
 @pytest.mark.parametrize("taken", [False, True])
@@ -770,7 +772,9 @@ def test_a_claim_written_while_the_run_stopped_is_taken_back(
     )
     results = bench.submit(itineraries(10), yes, concurrency=concurrency)
     assert len(bench.asked) == 1  # the first goes alone
-    claimed = max(1, concurrency - 1)  # what the first came to goes to disk before its place has another request
+    claimed = max(
+        1, concurrency - 1
+    )  # what the first came to goes to disk before its place has another request
     assert {(r.outcome.state, r.outcome.reason, str(r.outcome.detail), r.attempt) for r in results[1:]} == {
         ("not_sent", "run_stopped", "interrupted", 1)
     }
@@ -1090,7 +1094,8 @@ def test_what_is_claimed_does_not_wait_for_another_to_be_tried_again(bench: Benc
         number = len(bench.asked)
         if number == 2:
             return web.json_response({"code": 503, "message": "busy"}, headers={"Retry-After": "20"})
-        await asyncio.sleep(0.3)
+        if number == 3:
+            await asyncio.sleep(1.5)
         if number == 5:
             bench.halt.stop(message("stopped"))
         return yes(ticket_no)
@@ -1098,6 +1103,7 @@ def test_what_is_claimed_does_not_wait_for_another_to_be_tried_again(bench: Benc
     begun = time.monotonic()
     results = bench.submit(itineraries(5), answer, concurrency=2)
     assert time.monotonic() - begun < 15
+    assert bench.asked[3:] == [f"999{n:010}" for n in (4, 5)]
     assert sorted(states(results)) == ["issued"] * 4 + ["not_sent"]
     assert bench.on_disk("SELECT count(*) FROM attempt WHERE state = 'sending'") == [(0,)]
 

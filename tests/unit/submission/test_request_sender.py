@@ -1086,14 +1086,17 @@ def test_with_an_answer_after_which_a_request_is_tried_again_no_other_is_claimed
     assert [group for group in groups if ("answered", 2) in group] == [[("answered", 2)]]
 
 
-def test_what_is_claimed_does_not_wait_for_another_to_be_tried_again(bench: Bench) -> None:
+def test_what_is_claimed_does_not_wait_for_another_to_be_tried_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Busy is said inside an answer of HTTP 200, so that the next request was claimed already: another place takes it."""
+    monkeypatch.setattr(pipeline.submission.request_sender, "pause", lambda *_: 20.0)
     bench.answers = Answers(not_processed_codes=(503,))
 
     async def answer(ticket_no: str) -> web.Response:
         number = len(bench.asked)
         if number == 2:
-            return web.json_response({"code": 503, "message": "busy"}, headers={"Retry-After": "20"})
+            return web.json_response({"code": 503, "message": "busy"})
         if number == 3:
             await asyncio.sleep(1.5)
         if number == 5:

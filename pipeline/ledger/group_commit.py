@@ -1,15 +1,15 @@
 """Changes while requests are in flight: whatever has come up meanwhile is committed as one group.
 
 A change is acknowledged only when its transaction is on disk, so `sending` is durable before the
-first byte of its request leaves, at the price of one sync for everybody who waits. When the ledger
+first byte of its request leaves, at the price of one sync for everybody who waits. What a request came to is waited for by nobody:
+it goes with the next request's change, or soon by itself. When the ledger
 fails, or the process that writes it (`commit_process`), nothing more is acknowledged: what is known by then, and what still
 comes in, goes to the spill file.
 
-A request waits for two commits, so that how long it takes is a matter of who shares them. On a slow disk, one that takes longer than the
-program's own work does, all requests should go through each commit together (in two halves that take turns, each would wait for four): so
-those that are at the carrier are waited for, as long as more of them keep coming back. On a fast disk halves do take turns, one handed over
-while the other is still being committed. On either, changes are written as they come up (`commit_process`), so that little but the sync
-itself is waited for.
+How long a request takes is a matter of who shares its commit. On a slow disk, one that takes longer than the program's own work does, all
+requests should go through it together (in two halves that take turns, each would wait for two): so those that are at the carrier are waited
+for, as long as more of them keep coming back. On a fast disk halves do take turns, one handed over while the other is still being committed.
+On either, changes are written as they come up (`commit_process`), so that little but the sync itself is waited for.
 """
 
 import asyncio

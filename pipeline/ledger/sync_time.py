@@ -1,4 +1,4 @@
-"""How long the ledger's disk takes to keep something for good: every request waits for it twice (`submission/request_sender.py`)."""
+"""How long the ledger's disk takes to keep something for good: every request waits for it once (`submission/request_sender.py`)."""
 
 import os
 import statistics

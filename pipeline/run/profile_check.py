@@ -1,6 +1,6 @@
 """`voucher profile check`: what a carrier profile, the keys and the connection lack before a first real run. No request is sent.
 
-It says, too, what the ledger's disk costs: a request in flight is a while with the disk, in two syncs, and only the rest with the carrier.
+It says, too, what the ledger's disk costs: a request in flight is a while with the disk, in a sync, and only the rest with the carrier.
 """
 
 import asyncio
@@ -156,11 +156,11 @@ def disk_finding(profile: Profile, ledger: str | None) -> Finding:
             )
         )
     said = message(
-        "Disk: a sync takes {sync} ms in {folder}, where the ledger lies; every request waits for two",
+        "Disk: a sync takes {sync} ms in {folder}, where the ledger lies; every request waits for one",
         sync=_milliseconds(sync),
         folder=str(folder),
     )
-    in_flight, whole = profile.submission.concurrency, _ANSWER + 2 * sync
+    in_flight, whole = profile.submission.concurrency, _ANSWER + sync
     return Finding(
         message(
             "{said}; with answers after {answer} ms {concurrency} requests in flight give at most"

@@ -120,7 +120,7 @@ def test_where_all_is_there_it_says_so_and_sends_nothing(desk: Any, pem: Path) -
 @pytest.mark.slow
 @needs_compiler
 def test_what_the_ledger_s_disk_makes_of_the_requests_in_flight(desk: Any, tmp_path: Path) -> None:
-    """On a disk whose syncs take 50 ms, of which a request waits for two."""
+    """On a disk whose syncs take 50 ms, of which a request waits for one."""
     library = compiled(tmp_path, Path(__file__).parents[1] / "benchmarks" / "slow_sync.c")
     (desk.folder / "far").mkdir()
     slow = {"LD_PRELOAD": str(library), "SLOW_SYNC_MS": "50", "VOUCHER_LEDGER": "far/x.ledger"}
@@ -130,7 +130,7 @@ def test_what_the_ledger_s_disk_makes_of_the_requests_in_flight(desk: Any, tmp_p
             told, said = ran.communicate(timeout=120)
         elsewhere = desk.voucher(*CHECK, "--ledger", "nowhere/x.ledger")
     found = re.search(
-        r"Disk: a sync takes ([0-9.]+) ms in (\S+), where the ledger lies; every request waits for two; with answers after 200 ms"
+        r"Disk: a sync takes ([0-9.]+) ms in (\S+), where the ledger lies; every request waits for one; with answers after 200 ms"
         r" 16 requests in flight give at most ([0-9,]+) a second; to keep 16 of them with the carrier at"
         r" once in spite of the disk: concurrency = ([0-9]+)\n",
         told,
@@ -139,8 +139,8 @@ def test_what_the_ledger_s_disk_makes_of_the_requests_in_flight(desk: Any, tmp_p
     sync, rate, wanted = (float(found[at].replace(",", "")) for at in (1, 3, 4))
     assert (ran.returncode, found[2]) == (0, str(desk.folder / "far"))
     assert 50 <= sync < 1000
-    assert rate == pytest.approx(16_000 / (200 + 2 * sync), abs=1)
-    assert wanted == pytest.approx(16 * (200 + 2 * sync) / 200, abs=1)
+    assert rate == pytest.approx(16_000 / (200 + sync), abs=1)
+    assert wanted == pytest.approx(16 * (200 + sync) / 200, abs=1)
     assert not list((desk.folder / "far").iterdir())
     assert elsewhere.code == 0
     assert f"in {desk.folder / 'nowhere'}, where the ledger is to lie: No such file" in elsewhere.out

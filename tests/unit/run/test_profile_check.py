@@ -149,7 +149,7 @@ def test_a_sync_is_timed_where_the_ledger_lies_and_nothing_is_left_there(
 ) -> None:
     (folder := tmp_path / "ledgers").mkdir()
     told = disk(full_profile, folder / "x.ledger")
-    where = f"in {re.escape(str(folder))}, where the ledger lies; every request waits for two;"
+    where = f"in {re.escape(str(folder))}, where the ledger lies; every request waits for one;"
     assert re.match(rf"Disk: a sync takes [0-9]+\.[0-9] ms {where}", told)
     assert not list(folder.iterdir())
 

@@ -20,8 +20,9 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import system_error, to_text
 from pipeline.model.outcome import Answered, Outcome
 
-#: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
-_SPACE_EACH = 96 * 1024
+#: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome, that of the attempt before it, and what was
+#: claimed and never sent.
+_SPACE_EACH = 104 * 1024
 #: ioctl_iflags(2), on 64 bits.
 _GET_FLAGS, _SET_FLAGS, _NO_COW = 0x80086601, 0x40086602, 0x00800000
 

@@ -80,7 +80,7 @@ def test_the_space_of_each_request_in_flight_is_written_and_synced(
     path = tmp_path / "a.spill"
     with Spill(path, "id", 3) as kept:
         assert synced == [str(path), str(tmp_path)]
-        assert path.read_bytes() == bytes(3 * 96 * 1024)
+        assert path.read_bytes() == bytes(3 * 104 * 1024)
         kept.never_sent(1)
         assert synced[2:] == [str(path)]
 
@@ -90,7 +90,7 @@ def test_a_spill_file_of_before_is_written_over(tmp_path: Path) -> None:
     path = tmp_path / "a.spill"
     path.write_bytes(b'{"ledger_id": "id", "attempt_id": 9}\n' * 10_000)
     with Spill(path, "id", 1) as kept:
-        assert path.stat().st_size == 96 * 1024
+        assert path.stat().st_size == 104 * 1024
         kept.never_sent(1)
     assert [entry["attempt_id"] for entry in spilled(path, "id")] == [1]
 
@@ -129,7 +129,7 @@ def test_what_is_written_piece_by_piece_is_written_whole(
     monkeypatch.setattr(os, "write", lambda handle, data: real(handle, bytes(data)[:1000]))
     path = tmp_path / "a.spill"
     with Spill(path, "id", 1) as kept:
-        assert path.stat().st_size == 96 * 1024
+        assert path.stat().st_size == 104 * 1024
         kept.answer(1, Answered(200, b"a" * 5000))
     ((entry),) = spilled(path, "id")
     assert entry["body"].startswith("YWFh")

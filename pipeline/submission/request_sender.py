@@ -224,16 +224,17 @@ class RequestSender:
         """Wait until what a request came to is on disk."""
         attempt, last = sent
         self.writer.soon()
-        if await self._attempts.recorded(last):
-            self.ended(attempt.request, last.number, last.outcome)
+        recorded = await self._attempts.recorded(last)
         self._count(sent)
+        if recorded:
+            self.ended(attempt.request, last.number, last.outcome)
 
     def _recorded(self, sent: _Sent, recorded: "asyncio.Future[Acknowledged]") -> None:
         """What a request came to is on disk."""
         attempt, last = sent
         self._attempts.taken(last, recorded)
-        self.ended(attempt.request, last.number, last.outcome)
         self._count(sent)
+        self.ended(attempt.request, last.number, last.outcome)
 
     def _count(self, sent: _Sent) -> None:
         """It is counted and told soon: once for all whose outcomes went to disk together."""

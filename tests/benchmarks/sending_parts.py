@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -23,7 +23,7 @@ from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import Before, interpret
 from pipeline.ledger import attempt_changes
-from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.attempt_changes import Change, Ended, GotAnswer, Sending
 from pipeline.ledger.commit_process import Written
 from pipeline.ledger.group_commit import group_commit
 from pipeline.ledger.lock import Named
@@ -107,26 +107,21 @@ def _handed_over(
 
     async def hand_over() -> None:
         queue = iter(zip(attempts, replies, outcomes, strict=True))
-        ended: asyncio.Queue[Awaitable[Acknowledged] | None] = asyncio.Queue()
 
         async def lane() -> None:
             for attempt, reply, outcome in queue:
-                await writer.commit(Sending(attempt.attempt_id))
-                await writer.commit(GotAnswer(attempt.attempt_id, cast("Answered", reply)))
-                ended.put_nowait(writer.commit(Ended(attempt.attempt_id, outcome)))
-
-        async def finish() -> None:
-            while one := await ended.get():
-                await one
+                answer = GotAnswer(attempt.attempt_id, cast("Answered", reply))
+                for done in writer.commit_together(answer, Sending(attempt.attempt_id)):
+                    await done
+                writer.commit(Ended(attempt.attempt_id, outcome))
 
         with Spill(folder / "spill", "", _IN_FLIGHT) as spill:
-            async with group_commit(ours, Named(folder / "named"), spill, _IN_FLIGHT) as writer:
-                finishing = asyncio.create_task(finish())
-                async with asyncio.TaskGroup() as lanes:
-                    for _ in range(_IN_FLIGHT):
-                        lanes.create_task(lane())
-                ended.put_nowait(None)
-                await finishing
+            async with (
+                group_commit(ours, Named(folder / "named"), spill, _IN_FLIGHT) as writer,
+                asyncio.TaskGroup() as lanes,
+            ):
+                for _ in range(_IN_FLIGHT):
+                    lanes.create_task(lane())
 
     with event_loop() as runner:
         runner.run(hand_over())
@@ -140,7 +135,7 @@ def acknowledge() -> None:
         came = bytearray()
         while data := channel.recv(PIECE):
             came += data
-            for _, last, _ in taken(came):
+            for _, last in taken(came):
                 if last:
                     channel.sendall(packed(Written()))
 
@@ -151,18 +146,16 @@ def _recorded(
     replies: Sequence[Reply],
     outcomes: Sequence[Outcome],
 ) -> None:
-    """All changes, as those of all that are in flight come together: outcomes with the next `sending`, then answers."""
+    """All changes, as those of all that are in flight come together: answers with the next `sending` and the outcomes before."""
+    by_id = {attempt.attempt_id: outcome for attempt, outcome in zip(attempts, outcomes, strict=True)}
+    answers: list[Change] = []
     ended: list[Change] = []
-    for first in range(0, len(attempts), _IN_FLIGHT):
-        here = range(first, min(first + _IN_FLIGHT, len(attempts)))
-        ids = [attempts[at].attempt_id for at in here]
-        for group in (
-            [*ended, *map(Sending, ids)],
-            [GotAnswer(attempts[at].attempt_id, cast("Answered", replies[at])) for at in here],
-        ):
-            _committed(connection, group)
-        ended = [Ended(attempts[at].attempt_id, outcomes[at]) for at in here]
-    _committed(connection, ended)
+    for first in range(0, len(attempts) + 2 * _IN_FLIGHT, _IN_FLIGHT):
+        here = range(first, max(first, min(first + _IN_FLIGHT, len(attempts))))
+        _committed(connection, [*ended, *answers, *(Sending(attempts[at].attempt_id) for at in here)])
+        asked = [cast("GotAnswer", change).attempt_id for change in answers]
+        ended = [Ended(attempt_id, by_id[attempt_id]) for attempt_id in asked]
+        answers = [GotAnswer(attempts[at].attempt_id, cast("Answered", replies[at])) for at in here]
 
 
 def _committed(connection: apsw.Connection, group: Sequence[Change]) -> None:

@@ -3,11 +3,11 @@
     python -m tests.benchmarks.sending_rounds ours ADDRESS MONTH.xlsx --sync-ms 5
 
 is `tests.benchmarks.submission` with the same arguments, and prints medians beside, in milliseconds, of all groups in which as many
-requests waited as are in flight, by what they waited for:
+requests waited as are in flight, with the group before them, too:
 
-- `answers`: from the acknowledgement of their `sending` until their answers are handed over (they leave, the carrier answers);
-- `next`: from the acknowledgement of the answers until what they came to is handed over, with the next requests' `sending`;
-- `commit` of either, from the hand-over to its acknowledgement, and of that `sync`, which is SQLite's COMMIT.
+- `work`: from the acknowledgement of a group until the next one is handed over: it is made out what the answers mean, the next requests
+  leave, the carrier answers;
+- `commit`: from the hand-over to its acknowledgement, and of that `sync`, which is SQLite's COMMIT.
 """
 
 import statistics
@@ -17,31 +17,28 @@ from collections import defaultdict
 from typing import Any
 from unittest import mock
 
-from pipeline.ledger.attempt_changes import GotAnswer
 from pipeline.ledger.group_commit import Writer
 from tests.benchmarks import submission
 
 _took: defaultdict[str, list[float]] = defaultdict(list)
-_last = {"told": 0.0, "over": 0.0, "whole": "", "before": ""}
+_last: dict[str, Any] = {"told": 0.0, "over": 0.0, "whole": False, "before": False}
 _hand_over, _tell = Writer._hand_over, Writer._tell
 
 
 def _handed_over(writer: Writer) -> None:
-    now, waiting = time.perf_counter(), writer._waiting
-    whole = writer._requests == writer._in_flight
-    kind = "answers" if all(isinstance(change, GotAnswer) for change, _ in waiting) else "next"
-    if whole and _last["before"] not in ("", kind):
-        _took[kind].append(now - float(_last["told"]))
-    _last.update(over=now, whole=kind if whole else "")
+    now, whole = time.perf_counter(), writer._requests == writer._in_flight
+    if whole and _last["before"]:
+        _took["work"].append(now - _last["told"])
+    _last.update(over=now, whole=whole)
     _hand_over(writer)
 
 
 def _told(writer: Writer, written: Any) -> None:
-    now, kind = time.perf_counter(), str(_last["whole"])
-    if kind:
-        _took[f"commit of {kind}"].append(now - float(_last["over"]))
-        _took[f"sync of {kind}"].append(written.seconds)
-    _last.update(told=now, before=kind)
+    now = time.perf_counter()
+    if _last["whole"]:
+        _took["commit"].append(now - _last["over"])
+        _took["sync"].append(written.seconds)
+    _last.update(told=now, before=_last["whole"])
     _tell(writer, written)
 
 

@@ -316,51 +316,27 @@ def test_whoever_is_abandoned_just_as_his_connection_is_made_leaves_none_behind(
     assert carrier.requests == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("keepalive", [0, 60])
-def test_there_are_never_more_connections_than_the_profile_says(keepalive: float) -> None:
-    async def run(url: str) -> list[Reply]:
-        settings = Submission(concurrency=1, connect_timeout_seconds=0.5, keepalive_seconds=keepalive)
-        async with connected(Profile(submission=settings), url, "the-api-key") as client:
-            came = [await client.post("/", b"1"), await client.post("/", b"2")]
-            for _, connection in came:
-                connection.close()
-            return [reply for reply, _ in came]
-
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        answered, refused = asyncio.run(run(carrier.url))
-    assert (answered, refused) == (
-        Answered(200, b"{}"),
-        NotSent(Message("the connection was not made in time")),
-    )
-
-
-@pytest.mark.slow
 def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
-    """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
+    """The answer's last byte has come, and nobody has said what it means."""
 
     async def run(url: str) -> None:
-        profile = Profile(submission=Submission(concurrency=2, connect_timeout_seconds=0.5))
+        profile = Profile(submission=Submission(concurrency=2))
         async with connected(profile, url, "the-api-key") as client:
             _, first = await client.post("/", b"1")
             _, second = await client.post("/", b"2")
-            assert await client.post("/", b"3") == (
-                NotSent(Message("the connection was not made in time")),
-                ANY,
-            )
+            _, third = await client.post("/", b"3")
             second.give_back()
             _, fourth = await client.post("/", b"4")
             first.close()
             _, fifth = await client.post("/", b"5")
-            fourth.close()
-            fifth.close()
+            for connection in (third, fourth, fifth):
+                connection.close()
 
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         asyncio.run(run(carrier.url))
-    one, two, four, five = carrier.connections
-    assert one != two
+    one, two, three, four, five = carrier.connections
     assert two == four
-    assert five not in (one, two)
+    assert len({one, two, three, five}) == 4
 
 
 ISSUED, UNKNOWN = Outcome("issued", number="1"), Outcome("unknown", "no_answer")

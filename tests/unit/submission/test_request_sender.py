@@ -987,6 +987,23 @@ def test_a_connection_is_used_again_only_after_a_clear_yes(bench: Bench) -> None
     assert others[0] != others[1]
 
 
+@pytest.mark.parametrize("keepalive", [0, 60])
+def test_there_are_at_most_twice_as_many_connections_as_requests_in_flight(
+    bench: Bench, keepalive: float
+) -> None:
+    """Half of them are in use, and over the others came what is on its way to disk."""
+    there: set[object] = set()
+
+    def count(ticket_no: str) -> web.Response:
+        there.add(bench.peers[-1])
+        return yes(ticket_no)
+
+    assert set(states(bench.submit(itineraries(60), count, concurrency=4, keepalive_seconds=keepalive))) == {
+        "issued"
+    }
+    assert len(there) == 60 if keepalive == 0 else len(there) <= 8
+
+
 def test_a_yes_with_a_number_that_an_earlier_run_has_ends_its_connection(bench: Bench) -> None:
     """The ledger alone knows the number; what it says is waited for before the connection is used again."""
     known, second, third = itineraries(3)

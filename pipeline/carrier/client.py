@@ -16,6 +16,7 @@ import contextlib
 import errno
 import functools
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -104,6 +105,7 @@ class Client:
             finally:
                 late.cancel()
                 protocol.over = True
+                held.idle_since = time.monotonic()
         except Exception as error:  # noqa: BLE001 - whatever it was, the request may have arrived
             held.close()
             broken = isinstance(error, HttpProcessingError | aiohttp.ClientPayloadError)

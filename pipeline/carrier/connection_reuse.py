@@ -5,7 +5,9 @@ means (`HeldConnection`); it is closed after anything but a yes; and it is left 
 """
 
 import asyncio
+import contextlib
 import functools
+import resource
 import socket
 import ssl
 import time
@@ -18,15 +20,18 @@ from pipeline.carrier.answer_protocol import AnswerProtocol
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Profile
 
+_OTHER_FILES = 200  # that a process has open beside its connections, and more than it ever has
+
 
 class HeldConnection:
     """The connection over which an answer came: out of use until it is known whether further requests may have it."""
 
-    __slots__ = ("_connection", "_spare")
+    __slots__ = ("_connection", "_spare", "idle_since")
 
     def __init__(self, connection: Connection | None = None, spare: "SpareConnections | None" = None) -> None:
         self._connection = connection  # None: none was made, or it is closed or given back already
         self._spare = spare
+        self.idle_since = time.monotonic()
 
     async def stray_within(self, seconds: float) -> bool:
         """Whether something came over it after the answer, or does so soon: then the answer may have been nobody's, and that is the
@@ -54,7 +59,7 @@ class HeldConnection:
         """Let further requests have it."""
         connection, self._connection = self._connection, None
         if connection is not None and self._spare is not None:
-            self._spare.put(connection)
+            self._spare.put(connection, self.idle_since)
         elif connection is not None:
             connection.release()
 
@@ -70,16 +75,20 @@ class SpareConnections:
 
     def __init__(self, keepalive_seconds: float) -> None:
         self._keepalive = keepalive_seconds
+        self._over = False
         self._fresh: list[
             tuple[Connection, float]
         ] = []  # of this turn of the event loop; each with the time since when
         self._kept: list[tuple[Connection, float]] = []  # of earlier ones
 
-    def put(self, connection: Connection) -> None:
-        """Have a connection for whoever takes one."""
+    def put(self, connection: Connection, since: float) -> None:
+        """Have a connection for whoever takes one; idle since then (monotonic)."""
+        if self._over:
+            connection.close()
+            return
         if not self._fresh:
             asyncio.get_running_loop().call_soon(self._keep)
-        self._fresh.append((connection, time.monotonic()))
+        self._fresh.append((connection, since))
 
     def take(self) -> Connection | None:
         """One that was given back in this turn and can be used again, None where there is none."""
@@ -90,7 +99,8 @@ class SpareConnections:
         return self._usable(self._kept)
 
     def close(self) -> None:
-        """End them."""
+        """End them, and what is given back from now on."""
+        self._over = True
         self._keep()
         while self._kept:
             self._kept.pop()[0].close()
@@ -130,9 +140,20 @@ class _Socket(socket.socket):
         pass
 
 
+def _allow_files(connections: int) -> None:
+    """Let this process have so many connections beside its files, as far as the system has it: often 1,024, and more when asked."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_FILES
+    if 0 <= soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(OSError, ValueError):  # then it is told where a connection can't be made
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def connector(profile: Profile) -> aiohttp.TCPConnector:
     """A run's connections; one that is given back is kept for `keepalive_seconds`, or not at all."""
     submission, carrier = profile.submission, profile.carrier
+    _allow_files(2 * submission.concurrency)
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
     until: dict[str, Any] = {"force_close": True}
     if submission.keepalive_seconds > 0:

@@ -34,6 +34,10 @@ class Commits(Protocol):
         """Done when the change is on disk; its problem is a LedgerProblem if it can't be put there."""
 
 
+#: What puts an answer into the ledger, which took so many seconds: done when it is there.
+Record = Callable[[GotAnswer, float], Awaitable[Acknowledged]]
+
+
 @dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Leaving:
     """An attempt whose `sending` is on disk. `doubted`: a charge of it was ever unknown; `send_by`: see `Client.post`."""
@@ -74,7 +78,7 @@ class AttemptSender:
         self._accepted = False  # whether the service has taken our key and its address is right
         self._slowest = 0.0  # seconds, of the answers so far
 
-    async def send(self, one: Leaving, record: Callable[[GotAnswer], Awaitable[Acknowledged]]) -> Try:
+    async def send(self, one: Leaving, record: Record) -> Try:
         """Send, `record` the answer, interpret it, and hand in the outcome to be recorded."""
         begun = time.monotonic()
         reply, connection = await self.halt.answer_to(
@@ -83,7 +87,7 @@ class AttemptSender:
         took = time.monotonic() - begun
         if isinstance(reply, Answered):
             try:
-                await record(GotAnswer(one.attempt_id, self.concealed.answer(reply)))
+                await record(GotAnswer(one.attempt_id, self.concealed.answer(reply)), took)
             except LedgerProblem as problem:  # the writer has spilled it
                 self.halt.stop(problem.message)
         outcome = self._outcome(reply, one)

@@ -33,7 +33,7 @@ from pipeline.model.message import without_names
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Profile
 from pipeline.model.request import Request
-from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
+from pipeline.submission.attempt_sender import AttemptSender, Leaving, Record, Try
 from pipeline.submission.failures_in_a_row import FailuresInARow
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
@@ -107,34 +107,42 @@ class RequestSender:
         claimed: list[_Ready] = []  # the next one, where its `sending` went to disk with the answer before it
         record = functools.partial(self._record, claimed)
         while ready := claimed.pop() if claimed else self._next():
-            attempt, one = ready
-            last = await self._tried(attempt, one, record)
-            self._replied.set()  # whatever it came to: the others need not wait for its retries
-            tries = 1
-            while may_be_tried_again(last.outcome, tries):
-                self._ready.extendleft(claimed)  # nor what is claimed already
-                claimed.clear()
-                if not await self._planned_again(attempt, one, last, tries):
-                    break
-                last = await self._tried(attempt, one, record)
-                tries += 1
-            if last.undecided is not None:
-                self._undecided.append((attempt, last))
-            elif self._is_new(last.outcome) and claimed and last.recorded:
-                last.recorded.add_done_callback(functools.partial(self._recorded, (attempt, last)))
-            else:
-                await self._over((attempt, last))
+            await self._through(ready, claimed, record)
 
-    def _record(self, claimed: list[_Ready], answer: GotAnswer) -> Awaitable[Acknowledged]:
+    async def _through(self, ready: _Ready, claimed: list[_Ready], record: Record) -> None:
+        """One request, with whatever tries it takes."""
+        attempt, one = ready
+        last = await self._tried(attempt, one, record)
+        self._replied.set()  # whatever it came to: the others need not wait for its retries
+        tries = 1
+        while may_be_tried_again(last.outcome, tries):
+            if claimed:  # nor does what is claimed already, which would be in doubt after a crash
+                await self._through(claimed.pop(), [], self._record_alone)
+            if not await self._planned_again(attempt, one, last, tries):
+                break
+            last = await self._tried(attempt, one, record)
+            tries += 1
+        if last.undecided is not None:
+            self._undecided.append((attempt, last))
+        elif self._is_new(last.outcome) and claimed and last.recorded:
+            last.recorded.add_done_callback(functools.partial(self._recorded, (attempt, last)))
+        else:
+            await self._over((attempt, last))
+
+    def _record(self, claimed: list[_Ready], answer: GotAnswer, took: float) -> Awaitable[Acknowledged]:
         """Put an answer on disk, and with it the `sending` of a request that was made ahead, where it is likely to leave at once."""
-        # After another status than 200 a request is tried again after a pause, or none may follow.
+        # After another status than 200 a request is tried again after a pause, or none may follow. And where an answer takes longer than
+        # a connection may be idle, no place may have two of them in turns.
         usual = answer.answer.http_status == HTTPStatus.OK and self._replied.is_set()
+        usual = usual and not 0 < self.profile.submission.keepalive_seconds < took
         if usual and self._ready and not self._pace and not self.halt.stopping:
             claimed.append(self._ready.popleft())
             _, one = claimed[0]
-            if one.claimed is None:
-                recorded, one.claimed = self.writer.commit_together(answer, Sending(one.attempt_id))
-                return recorded
+            recorded, one.claimed = self.writer.commit_together(answer, Sending(one.attempt_id))
+            return recorded
+        return self.writer.commit(answer)
+
+    def _record_alone(self, answer: GotAnswer, _: float) -> Awaitable[Acknowledged]:
         return self.writer.commit(answer)
 
     def _is_new(self, outcome: Outcome) -> bool:
@@ -185,9 +193,7 @@ class RequestSender:
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self.halt.reason)
 
-    async def _tried(
-        self, attempt: Attempt, one: Leaving, record: Callable[[GotAnswer], Awaitable[Acknowledged]]
-    ) -> Try:
+    async def _tried(self, attempt: Attempt, one: Leaving, record: Record) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
         if one.claimed is None and self.halt.stopping:
             return Try(one.number, self._stopped())

@@ -5,24 +5,26 @@ anybody, and what stops the run stops it for all. But a wrong key is that of one
 """
 
 import asyncio
+import functools
 import json
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from pipeline.boot_time import boot_time
 from pipeline.carrier.client import Client
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.carrier.key_redaction import Concealed
-from pipeline.ledger.attempt_changes import Again, Ended
+from pipeline.ledger.attempt_changes import Acknowledged, Again, Ended, GotAnswer
 from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.worker_part import Part
 from pipeline.ledger_postgresql.worker_turns import Claimed
 from pipeline.model.message import NOTHING, Message, message, without_names
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Profile, Secrets
-from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
+from pipeline.submission.attempt_sender import AttemptSender, Leaving, Record, Try
 from pipeline.submission.failures_in_a_row import why_stop
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.retry import may_be_tried_again, pause
@@ -92,11 +94,15 @@ class SharedSender:
             self.ended(claimed, last.outcome)
 
     async def _lane(self) -> None:
-        while claimed := await self.writer.claim():
+        """Attempts one after another; the next one is asked for when the answer to one goes into the ledger."""
+        asked: list[asyncio.Future[Claimed | None]] = []
+        record = functools.partial(self._record, asked)
+        while claimed := await (asked.pop() if asked else self.writer.claim()):
             try:
-                last = await self._sent(claimed)
+                last = await self._sent(claimed, record)
             finally:
-                self.writer.returned()
+                if not asked:
+                    self.writer.returned()
             self._replied.set()
             if last.undecided is None:
                 self._done.put_nowait((claimed, last))
@@ -104,7 +110,18 @@ class SharedSender:
                 self._undecided.append((claimed, last))
         self._replied.set()
 
-    async def _sent(self, claimed: Claimed) -> Try:
+    def _record(
+        self, asked: "list[asyncio.Future[Claimed | None]]", answer: GotAnswer, _: float
+    ) -> Awaitable[Acknowledged]:
+        """Put an answer into the ledger, and with it the claim of the next attempt, unless this one may have to be tried again."""
+        recorded = self.writer.commit(answer)
+        usual = answer.answer.http_status == HTTPStatus.OK and self._replied.is_set()
+        if usual and not self.halt.stopping:
+            self.writer.returned()
+            asked.append(self.writer.claim())
+        return recorded
+
+    async def _sent(self, claimed: Claimed, record: Record) -> Try:
         """One attempt; what reached nobody is planned anew, for anybody to claim after a pause."""
         await self.halt.pause(max(0.0, claimed.leave_at - boot_time()))
         if not self.halt.stopping and not self._is_ours(claimed):
@@ -118,7 +135,7 @@ class SharedSender:
         one = Leaving(
             claimed.attempt_id, claimed.attempt, claimed.asked, claimed.body, claimed.doubted, claimed.send_by
         )
-        last = await self._attempts.send(one, self.writer.commit)
+        last = await self._attempts.send(one, record)
         if last.undecided is None and may_be_tried_again(last.outcome, claimed.tries):
             self.writer.commit(Again(claimed.attempt_id, pause(claimed.tries, last.outcome.retry_after)))
         return last

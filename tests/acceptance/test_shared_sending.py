@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any
 
 import openpyxl
@@ -230,6 +231,17 @@ def test_a_month_is_issued_by_all_and_its_workbook_is_as_of_one_machine(office: 
     again = office.issue().end()
     assert (again.code, office.totals()) == (0, {"rows": 300, "already_issued": 300})
     assert len(office.carrier.issued) == 300
+
+
+def test_the_next_attempt_is_claimed_while_the_answer_to_one_goes_into_the_ledger(office: Office) -> None:
+    """And not after an answer that says busy, for then none may follow; nor beside the first, which goes alone."""
+    office.carrier.instead = {5: 429}
+    office.workbook(8)
+    assert office.issue("tickets.xlsx", "--concurrency", "1").end().code == 0
+    times = office.rows("SELECT sending_at, ended_at FROM voucher.attempt ORDER BY sending_at")
+    ahead = [later[0] < earlier[1] for earlier, later in pairwise(times)]
+    assert ahead[:7] == [False, True, True, True, False, True, True]  # the last one was due later
+    assert len(office.carrier.issued) == 8
 
 
 def test_what_can_not_be_written_in_time_after_its_claim_does_not_leave(
@@ -697,7 +709,7 @@ def test_a_key_that_is_refused_where_the_run_is_issued_stops_it_for_all(office: 
 
 def test_a_refusal_beside_an_acceptance_is_no_wrong_key_of_that_worker(office: Office) -> None:
     """The worker's first answer tells nothing, so that another request leaves beside the refused one; that is a yes, and comes later."""
-    of_issuer, of_worker = gated(office, 1, 3)
+    of_issuer, *of_worker = gated(office, 1, 3, 4)  # whichever of the two comes first
     office.carrier.instead = {2: 500, 4: 401}
     office.desk.profile(office.carrier.base_url, concurrency=4, response_timeout=240)  # two each
     worker = office.worker()
@@ -705,7 +717,8 @@ def test_a_refusal_beside_an_acceptance_is_no_wrong_key_of_that_worker(office: O
     office.workbook(20)
     issue = office.issue()
     office.until(lambda: office.rows("SELECT FROM voucher.attempt WHERE http_status = 401"))
-    of_worker.set()
+    for gate in of_worker:
+        gate.set()
     office.until(lambda: office.rows("SELECT FROM voucher.run WHERE stopped <> ''"))
     of_issuer.set()
     ran = issue.end()

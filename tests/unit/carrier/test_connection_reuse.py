@@ -2,18 +2,19 @@
 
 import asyncio
 import contextlib
+import resource
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import ANY
 
 import pytest
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.connection_check import Reached, reach
+from pipeline.carrier.connection_reuse import connector
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, NotSent, Outcome, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
@@ -337,6 +338,60 @@ def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
     one, two, three, four, five = carrier.connections
     assert two == four
     assert len({one, two, three, five}) == 4
+
+
+def test_a_connection_is_idle_since_its_answer_came() -> None:
+    """What it means may be known long after, on a slow disk."""
+
+    async def run(url: str) -> None:
+        async with connected(Profile(submission=Submission(keepalive_seconds=0.2)), url, "key") as client:
+            for pause in (0.3, 0):
+                _, connection = await client.post("/", b"1")
+                await asyncio.sleep(pause)
+                connection.give_back()
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    one, two = carrier.connections
+    assert one != two
+
+
+def test_a_connection_that_is_given_back_when_all_is_over_is_closed() -> None:
+    async def run(url: str) -> bool:
+        async with connected(Profile(), url, "key") as client:
+            _, connection = await client.post("/", b"1")
+            spare = connection._spare
+        assert spare is not None
+        connection.give_back()
+        return spare.take() is spare.take_kept() is None
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert asyncio.run(run(carrier.url))
+
+
+@pytest.mark.parametrize(
+    ("limits", "set_to"),
+    [
+        ((1024, 4096), []),
+        ((300, 4096), [(1000, 4096)]),
+        ((300, 900), [(900, 900)]),
+        ((300, resource.RLIM_INFINITY), [(1000, resource.RLIM_INFINITY)]),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), []),
+    ],
+)
+def test_as_many_connections_are_allowed_as_there_may_be(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], set_to: list[tuple[int, int]]
+) -> None:
+    """A process may have 1,024 files open on many systems, until it asks for more."""
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, wanted: asked.append(wanted))
+
+    async def run() -> None:
+        await connector(Profile(submission=Submission(concurrency=400))).close()
+
+    asyncio.run(run())
+    assert asked == set_to
 
 
 ISSUED, UNKNOWN = Outcome("issued", number="1"), Outcome("unknown", "no_answer")

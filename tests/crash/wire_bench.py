@@ -160,6 +160,8 @@ class Steps:
             self._asked += 1
             if self._asked == 1:
                 return self._first
+            if self._fault.ahead:
+                return self._fault.play
             tries = TRIES if self._fault.state == "not_sent" and not self._fault.stops else 1
             return good if self._fault.idle or self._asked > 1 + tries else self._fault.play
 

@@ -35,6 +35,7 @@ class Fault:
         False  # afterwards something comes that nobody asked for: the next request may be unknown too
     )
     stalls: bool = False  # it costs a time-out, so that the time-outs are short
+    ahead: bool = False  # the next request may leave before this one is tried again: it plays what each is told, by what is asked
     big: bool = False  # the request is larger than what the sockets hold
     answers: Answers = field(default_factory=Answers)
 

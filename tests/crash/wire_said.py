@@ -5,19 +5,30 @@ interface, row by row, without a look at the program.
 """
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pipeline.model.profile import Answers
 from tests.crash.wire_answers import ABSENT, envelope, number_of, result, sealed, yes
 from tests.crash.wire_fault import BOTH, UNEXPLAINED, UNREADABLE, Fault, says
-from tests.crash.wire_server import Asked
+from tests.crash.wire_server import Asked, Line
 
 INVOICE, ITINERARY = ("invoice",), ("itinerary",)
 BUSY = ("carrier_busy",)
 NO = ("carrier_rejected",)
 EXPLAINED = Answers(not_processed_codes=(7,), rejected_codes=(8,))
 OTHER_TICKET = "9990000000000"
+
+
+def _busy(line: Line) -> None:
+    """Not processed, in an answer of HTTP 200, of the case's second request; of the others a yes."""
+    asked = line.read()
+    if asked.tickets[0].endswith("1"):
+        line.answer(200, envelope("", code=7, message="failed"))
+    else:
+        line.issue(asked, number_of(asked))
+        line.answer(200, yes(asked))
 
 
 def _no(asked: Asked, number: Any = "", **changes: Any) -> bytes:
@@ -152,7 +163,7 @@ def envelopes() -> list[Fault]:
         *(says(f"code {code}", empty(code), "unknown", UNEXPLAINED)
           for code in (0, -1, 1, 201, 400, 404, 429, 500, 2000, 10**400)),
         *(says(f"code {code}", empty(code), "unknown", UNEXPLAINED, stops=True) for code in (401, 403)),
-        says("code 7, not processed by the profile", empty(7), "not_sent", BUSY, answers=EXPLAINED),
+        replace(says("code 7, not processed by the profile", empty(7), "not_sent", BUSY, answers=EXPLAINED), play=_busy, ahead=True),
         says("code 8, rejected by the profile", empty(8), "rejected", NO, answers=EXPLAINED),
         *(says(f"code {code} with a success in it", partial(yes, code=code), "unknown",
                UNEXPLAINED, answers=EXPLAINED) for code in (7, 8, 401, 403, 500, 201, 0)),

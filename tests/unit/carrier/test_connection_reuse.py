@@ -363,7 +363,7 @@ def test_a_connection_that_is_given_back_when_all_is_over_is_closed() -> None:
             spare = connection._spare
         assert spare is not None
         connection.give_back()
-        return spare.take() is spare.take_kept() is None
+        return spare._fresh == spare._kept == []
 
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         assert asyncio.run(run(carrier.url))

@@ -17,6 +17,7 @@ import apsw
 import pytest
 from aiohttp import web
 
+import pipeline.ledger.group_commit
 import pipeline.submission.attempt_sender
 import pipeline.submission.request_sender
 from pipeline.boot_time import boot_time
@@ -802,6 +803,36 @@ def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
     assert str(bench.halt.reason).startswith("attempt 2 is not in the ledger any more")
     assert {str(result.outcome.detail) for result in results[1:]} == {str(bench.halt.reason)}
     assert list(spilled(spill_path(bench.path), opening.ledger_id(bench.connection))) == []
+
+
+def test_a_claim_that_is_refused_beside_an_answer_costs_the_answer_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = bench.plan
+
+    def without_the_third(requests: Sequence[Request]) -> list[Attempt]:
+        planned = real(requests)
+        bench.connection.execute("DELETE FROM attempt WHERE attempt_id = ?", (planned[2].attempt_id,))
+        return planned
+
+    monkeypatch.setattr(bench, "plan", without_the_third)
+    results = bench.submit(itineraries(4), yes, concurrency=1)
+    assert states(results) == ["issued", "issued", "not_sent", "not_sent"]
+    assert len(bench.asked) == 2
+    assert str(bench.halt.reason).startswith("attempt 3 is not in the ledger any more")
+    assert list(spilled(spill_path(bench.path), opening.ledger_id(bench.connection))) == []
+
+
+def test_nobody_waits_for_outcomes_to_go_with_requests_that_do_not_come(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline.ledger.group_commit, "_LATER", 60.0)
+    begun = time.monotonic()
+    results = bench.submit(
+        itineraries(3), lambda ticket: yes(ticket) if len(bench.asked) > 1 else busy(ticket)
+    )
+    assert states(results) == ["issued"] * 3
+    assert time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize("kind", [GotAnswer, Ended])

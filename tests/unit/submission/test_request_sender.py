@@ -873,6 +873,20 @@ def test_every_attempts_end_is_told(bench: Bench) -> None:
     assert last == (request, 2, result.outcome)
 
 
+def test_a_log_that_fails_keeps_nobody_from_the_results(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Told(list[Any]):
+        def append(self, told: Any) -> None:
+            super().append(told)
+            if len(self) == 2:  # nobody waits for the second one's outcome
+                raise OSError("the log is full")
+
+    bench.ended = Told()
+    assert states(bench.submit(itineraries(4), yes, concurrency=1)) == ["issued"] * 4
+    assert "the log is full" in caplog.text
+
+
 def test_of_requests_that_were_never_attempted_no_end_is_told(bench: Bench) -> None:
     first, *others = itineraries(3)
     results = bench.submit([first, *others], lambda _: web.Response(status=403), concurrency=1)

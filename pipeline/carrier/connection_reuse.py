@@ -76,10 +76,9 @@ class SpareConnections:
     def __init__(self, keepalive_seconds: float) -> None:
         self._keepalive = keepalive_seconds
         self._over = False
-        self._fresh: list[
-            tuple[Connection, float]
-        ] = []  # of this turn of the event loop; each with the time since when
-        self._kept: list[tuple[Connection, float]] = []  # of earlier ones
+        # Given back in this turn of the event loop, and in earlier ones; each with the time since when it is idle.
+        self._fresh: list[tuple[Connection, float]] = []
+        self._kept: list[tuple[Connection, float]] = []
 
     def put(self, connection: Connection, since: float) -> None:
         """Have a connection for whoever takes one; idle since then (monotonic)."""

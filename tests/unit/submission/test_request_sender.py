@@ -786,40 +786,26 @@ def test_a_claim_written_while_the_run_stopped_is_taken_back(
     ]
 
 
+@pytest.mark.parametrize("refused", [2, 3], ids=["by itself", "beside an answer"])
 def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, refused: int
 ) -> None:
     real = bench.plan
 
-    def without_the_second(requests: Sequence[Request]) -> list[Attempt]:
+    def without_it(requests: Sequence[Request]) -> list[Attempt]:
         planned = real(requests)
-        bench.connection.execute("DELETE FROM attempt WHERE attempt_id = ?", (planned[1].attempt_id,))
+        bench.connection.execute(
+            "DELETE FROM attempt WHERE attempt_id = ?", (planned[refused - 1].attempt_id,)
+        )
         return planned
 
-    monkeypatch.setattr(bench, "plan", without_the_second)
+    monkeypatch.setattr(bench, "plan", without_it)
     results = bench.submit(itineraries(4), yes, concurrency=1)
-    assert states(results) == ["issued", "not_sent", "not_sent", "not_sent"]
-    assert len(bench.asked) == 1
-    assert str(bench.halt.reason).startswith("attempt 2 is not in the ledger any more")
-    assert {str(result.outcome.detail) for result in results[1:]} == {str(bench.halt.reason)}
-    assert list(spilled(spill_path(bench.path), opening.ledger_id(bench.connection))) == []
-
-
-def test_a_claim_that_is_refused_beside_an_answer_costs_the_answer_nothing(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = bench.plan
-
-    def without_the_third(requests: Sequence[Request]) -> list[Attempt]:
-        planned = real(requests)
-        bench.connection.execute("DELETE FROM attempt WHERE attempt_id = ?", (planned[2].attempt_id,))
-        return planned
-
-    monkeypatch.setattr(bench, "plan", without_the_third)
-    results = bench.submit(itineraries(4), yes, concurrency=1)
-    assert states(results) == ["issued", "issued", "not_sent", "not_sent"]
-    assert len(bench.asked) == 2
-    assert str(bench.halt.reason).startswith("attempt 3 is not in the ledger any more")
+    sent = refused - 1
+    assert states(results) == ["issued"] * sent + ["not_sent"] * (4 - sent)
+    assert len(bench.asked) == sent
+    assert str(bench.halt.reason).startswith(f"attempt {refused} is not in the ledger any more")
+    assert {str(result.outcome.detail) for result in results[sent:]} == {str(bench.halt.reason)}
     assert list(spilled(spill_path(bench.path), opening.ledger_id(bench.connection))) == []
 
 
